@@ -1,0 +1,64 @@
+"""What the supervisor and the measuring child say to each other: a spec in, JSON lines out.
+
+The spec is a JSON file; each event is one line on the file descriptor that the spec names, so that whatever libraries
+print on stdout and stderr cannot break the conversation.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+import msgspec
+
+from profiles.environment import Environment
+from profiles.plan import Plan
+from profiles.results import Run
+from profiles.workload import Workload
+
+
+class Phase(StrEnum):
+    """The steps of one variant, in order; the ticks of the Jobs page."""
+
+    BUILD = "build"
+    ELIGIBLE = "eligible"
+    FIRST_CALL = "first_call"
+    CORRECT = "correct"
+    TIMED = "timed"
+    TRACED = "traced"
+
+
+class MeasureSpec(msgspec.Struct, frozen=True, kw_only=True):
+    """`device` is `cpu` or `cuda:N`; traces are written into `directory`; events go to descriptor `events_fd`."""
+
+    workload: Workload
+    variants: tuple[str, ...]
+    plan: Plan
+    device: str
+    directory: str
+    events_fd: int
+
+
+class Started(msgspec.Struct, frozen=True, kw_only=True, tag="started"):
+    """The child is up. Sent once per child, before any variant."""
+
+    environment: Environment
+
+
+class Progress(msgspec.Struct, frozen=True, kw_only=True, tag="progress"):
+    """A phase of a variant begins (`done` 0.0), goes on, or is over (`done` 1.0); `so_far` is for people."""
+
+    variant: str
+    phase: Phase
+    done: float
+    so_far: str | None = None
+
+
+class Finished(msgspec.Struct, frozen=True, kw_only=True, tag="finished"):
+    """A variant's run. From the child, `run` lacks what the trace tells (counts, kernels, health): `trace_file` is a
+    name within the spec's directory, parsed after the device is free."""
+
+    run: Run
+    trace_file: str | None = None
+
+
+Event = Started | Progress | Finished

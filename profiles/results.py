@@ -1,0 +1,185 @@
+"""What a measurement says, as typed records: the JSON of `fusescope run`, of bundles and of the database.
+
+Fields may be added, never change their meaning; what is unknown is None. No torch here.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+import msgspec
+
+from profiles.environment import Environment
+from profiles.plan import Plan
+from profiles.workload import Workload
+
+SCHEMA = 1
+
+
+class RunStatus(StrEnum):
+    SUCCEEDED = "succeeded"
+    INCORRECT = "incorrect"
+    REFUSED = "refused"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
+class FailureKind(StrEnum):
+    UNSUPPORTED = "unsupported"
+    INCORRECT = "incorrect"
+    OUT_OF_MEMORY = "out_of_memory"
+    CRASHED = "crashed"
+    TIMEOUT = "timeout"
+    WORKER_LOST = "worker_lost"
+    TRACE_LOST = "trace_lost"
+    INTERNAL = "internal"
+
+
+class Role(StrEnum):
+    """What a kernel does (copies and fills are no kernels, but are drawn beside them)."""
+
+    GEMM = "gemm"
+    ATTENTION = "attention"
+    SOFTMAX = "softmax"
+    NORM = "norm"
+    POINTWISE = "pointwise"
+    REDUCTION = "reduction"
+    COPY = "copy"
+    FILL = "fill"
+    COMMUNICATION = "communication"
+    HELPER = "helper"
+    OTHER = "other"
+
+
+class Failure(msgspec.Struct, frozen=True, kw_only=True):
+    kind: FailureKind
+    message: str
+
+
+class Metric(msgspec.Struct, frozen=True, kw_only=True):
+    """One number of a run.
+
+    Times are in ns, memory in bytes. `low` and `high` bound the interval that `interval` names (`p25-p75`: the
+    spread of the samples, no confidence interval). A metric in doubt says why in `doubt`.
+    """
+
+    name: str
+    unit: str
+    statistic: str
+    value: float
+    low: float | None = None
+    high: float | None = None
+    interval: str | None = None
+    samples: tuple[float, ...] | None = None
+    doubt: str | None = None
+
+
+class Counts(msgspec.Struct, frozen=True, kw_only=True):
+    """Per forward pass, each kind apart, by launch; None where the trace cannot tell, with a finding that says why.
+
+    `operators` counts compute operators on a CPU, where there are no kernels. `unstable` lists the kernel (on a CPU:
+    operator) counts of the traced steps where equal steps differ.
+    """
+
+    kernels: int | None = None
+    memcpy: int | None = None
+    memset: int | None = None
+    launches: int | None = None
+    graph_launches: int | None = None
+    operators: int | None = None
+    unstable: tuple[int, ...] | None = None
+
+
+class Correctness(msgspec.Struct, frozen=True, kw_only=True):
+    """Against the float64 reference; `tolerance` is the relative L2 error that passes."""
+
+    relative_l2: float | None
+    max_abs: float | None
+    nonfinite: int
+    tolerance: float
+    passed: bool
+
+
+class Receipt(msgspec.Struct, frozen=True, kw_only=True):
+    """Which backend was asked for, which ran (by the kernels seen), and why each other one was not eligible."""
+
+    asked: str
+    ran: str | None
+    fell_back: bool = False
+    order: tuple[str, ...] | None = None
+    refusals: dict[str, str] = {}
+    detail: str | None = None
+
+
+class Finding(msgspec.Struct, frozen=True, kw_only=True):
+    """One thing that is missing or impossible in a trace."""
+
+    code: str
+    message: str
+    count: int
+    doubtful: tuple[str, ...] = ()
+
+
+class KernelUse(msgspec.Struct, frozen=True, kw_only=True):
+    """One kernel, copy, fill or (on a CPU) compute operator of a forward pass.
+
+    `calls` is per forward; the times are sums over those calls, in ns: the median, least and greatest of the traced
+    steps. `stages` are the stages of the operation's maths that it covers, empty where unknown. `position` orders the
+    uses by first launch within the forward pass.
+    """
+
+    name: str
+    short_name: str
+    role: Role
+    stages: tuple[str, ...]
+    calls: int
+    total_ns: int
+    min_ns: int
+    max_ns: int
+    position: int
+
+
+class Conditions(msgspec.Struct, frozen=True, kw_only=True):
+    """The circumstances of one run: no part of the environment's identity."""
+
+    host: str | None = None
+    started_at: str | None = None
+    duration_s: float | None = None
+    sm_clock_mhz: int | None = None
+    temperature_c: int | None = None
+    commit: str | None = None
+
+
+class Run(msgspec.Struct, frozen=True, kw_only=True):
+    """One variant in one trial: its metrics, its trace, or its failure. `trace` is the SHA-256 of the raw file."""
+
+    variant: str
+    status: RunStatus
+    failure: Failure | None = None
+    metrics: tuple[Metric, ...] = ()
+    counts: Counts | None = None
+    correctness: Correctness | None = None
+    receipt: Receipt | None = None
+    trace_health: tuple[Finding, ...] = ()
+    kernels: tuple[KernelUse, ...] = ()
+    trace: str | None = None
+    conditions: Conditions | None = None
+
+    def metric(self, name: str) -> Metric | None:
+        return next((metric for metric in self.metrics if metric.name == name), None)
+
+
+class Trial(msgspec.Struct, frozen=True, kw_only=True):
+    workload: Workload
+    runs: tuple[Run, ...]
+
+
+class Results(msgspec.Struct, frozen=True, kw_only=True):
+    """One job's outcome: what `fusescope run --json` prints and what a bundle's `results.json` holds."""
+
+    schema: int = SCHEMA
+    preset: str | None
+    plan: Plan
+    environment: Environment
+    trials: tuple[Trial, ...]
+    name: str | None = None
