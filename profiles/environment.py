@@ -8,7 +8,7 @@ import msgspec
 
 
 class Environment(msgspec.Struct, frozen=True, kw_only=True):
-    """`device` is `cpu` or `cuda`; `device_name` the GPU or processor model; versions are as their makers write them."""
+    """`device` is `cpu` or `cuda`; `device_name` is the GPU or processor model; versions as their makers write them."""
 
     device: str
     device_name: str
