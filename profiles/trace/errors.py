@@ -1,0 +1,17 @@
+"""What can be wrong with a trace file: one line for people, with the place where there is one."""
+
+
+class TraceError(ValueError):
+    """A file that gives no trace."""
+
+
+class UnsupportedFormat(TraceError):
+    """A file of another kind, refused by name."""
+
+
+class UnreadableTrace(TraceError):
+    """A broken file; the message names the place."""
+
+
+class TraceTooLarge(TraceError):
+    """Past a limit on size, compression ratio, nesting, memory or time."""

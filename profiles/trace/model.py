@@ -1,0 +1,98 @@
+"""The normal form of a trace: columns of integer nanoseconds and interned names, whatever the file's format was.
+
+The readers fill it; steps, counts, roles and health are read from it elsewhere.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from profiles.results import Finding
+
+Int64s = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
+
+ABSENT = -1
+
+
+class TraceLimits(msgspec.Struct, frozen=True, kw_only=True):
+    """On the decompressed stream: its size, its ratio to the file past `ratio_after_bytes`, and JSON nesting."""
+
+    max_bytes: int = 4 << 30
+    max_ratio: int = 200
+    ratio_after_bytes: int = 64 << 20
+    max_nesting: int = 128
+
+
+class SliceKind(IntEnum):
+    """What an interval is. The first three are GPU activity; the next two are calls that may launch it."""
+
+    KERNEL = 0
+    MEMCPY = 1
+    MEMSET = 2
+    RUNTIME = 3
+    DRIVER = 4
+    OPERATOR = 5
+    ANNOTATION = 6
+
+
+GPU_KINDS = (SliceKind.KERNEL, SliceKind.MEMCPY, SliceKind.MEMSET)
+CALL_KINDS = (SliceKind.RUNTIME, SliceKind.DRIVER)
+
+
+class Track(msgspec.Struct, frozen=True, kw_only=True):
+    """A row: a stream of a device (GPU slices), or a thread of a process (everything else: `device` is None)."""
+
+    process: str
+    row: str
+    device: int | None = None
+
+
+class Device(msgspec.Struct, frozen=True, kw_only=True):
+    index: int
+    name: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Slices:
+    """One entry per valid slice, all columns equally long, ordered by start, then longest first.
+
+    `name` and `track` index the trace's tables. `correlation` joins calls and GPU slices, ABSENT where there is none:
+    it is not unique, as one graph launch starts many kernels.
+    """
+
+    kind: Int64s
+    name: Int64s
+    track: Int64s
+    start_ns: Int64s
+    duration_ns: Int64s
+    correlation: Int64s
+
+    def __len__(self) -> int:
+        return len(self.kind)
+
+    @property
+    def end_ns(self) -> Int64s:
+        return self.start_ns + self.duration_ns
+
+    def of(self, *kinds: SliceKind) -> Int64s:
+        """The rows of these kinds, in order."""
+        return np.flatnonzero(np.isin(self.kind, kinds))
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """A whole recording. `findings` are what the reader noticed; `profiles.trace.health` adds what the slices tell."""
+
+    format: str
+    names: tuple[str, ...]
+    tracks: tuple[Track, ...]
+    slices: Slices
+    devices: tuple[Device, ...]
+    findings: tuple[Finding, ...]
+    records: int
