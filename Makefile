@@ -1,0 +1,23 @@
+# Everything works on a fresh clone, without a virtual environment. PYTHON: 3.11 or later; ARGS go to the command.
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: install up test check
+
+install:
+	@$(PYTHON) install.py
+
+up: install
+	@exec $(BIN)/fusescope up $(ARGS)
+
+test:
+	@$(PYTHON) install.py --dev
+	@exec $(BIN)/pytest $(ARGS)
+
+check:
+	@$(PYTHON) install.py --dev
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/mypy install.py
+	$(BIN)/lint-imports
