@@ -107,6 +107,11 @@ class ComparedRun:
     measured_at: datetime | None
     has_timeline: bool
 
+    @property
+    def pending(self) -> bool:
+        """Whether it is not measured yet, but still may be."""
+        return self.run is None and self.trial_status in (TrialStatus.QUEUED, TrialStatus.RUNNING)
+
 
 @dataclass(frozen=True, slots=True)
 class ViewState:

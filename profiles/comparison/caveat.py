@@ -1,0 +1,134 @@
+"""The one thing to know before choosing the winner: the worst that the measurement shows, or nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from profiles.comparison import figures
+from profiles.comparison.entry import Entry, State, in_state
+from profiles.comparison.parts import Part, mono, strong, text
+from profiles.comparison.reason import incorrect_sentence
+from profiles.comparison.speed import TITLES, By, Timed, baseline, chosen, speed_up, time, timed
+from profiles.results import Metric
+
+DEAR_FIRST_CALL_NS = 100_000_000.0
+
+
+@dataclass(frozen=True, slots=True)
+class Caveat:
+    label: str
+    parts: tuple[Part, ...]
+
+
+def caveat(entries: Sequence[Entry], *, base_key: str | None = None, by: str = By.GPU_TIME) -> Caveat | None:
+    """The first that applies, worst first; None where nothing speaks against the answer."""
+    used = chosen(entries, by)
+    base = baseline(entries, base_key, used)
+    for look in (_different_machines, _different_plans, _incorrect, _fell_back):
+        found = look(entries)
+        if found is not None:
+            return found
+    ranked = timed(entries, used)
+    if base is None or len(ranked) < 2:
+        return None
+    checks = (_doubtful, _host_bound, _first_call)
+    return next((found for check in checks if (found := check(base, ranked[0], used)) is not None), None)
+
+
+def _different_machines(entries: Sequence[Entry]) -> Caveat | None:
+    found = sorted({e.environment.device_name for e in in_state(entries, State.MEASURED) if e.environment})
+    digests = {e.environment.digest for e in in_state(entries, State.MEASURED) if e.environment}
+    if len(digests) < 2:
+        return None
+    where = f" ({figures.listed(found)})" if len(found) > 1 else ""
+    return Caveat(
+        "Different environments",
+        (
+            text(
+                f"These runs come from {len(digests)} environments{where}; a ratio between them compares machines too."
+            ),
+        ),
+    )
+
+
+def _different_plans(entries: Sequence[Entry]) -> Caveat | None:
+    policies = sorted({str(entry.plan.cache) for entry in in_state(entries, State.MEASURED)})
+    if len(policies) < 2:
+        return None
+    words = figures.listed(policies)
+    return Caveat("Different plans", (text(f"Some runs were timed with {words} caches; their times do not compare."),))
+
+
+def _incorrect(entries: Sequence[Entry]) -> Caveat | None:
+    wrong = in_state(entries, State.INCORRECT)
+    return Caveat("Incorrect", incorrect_sentence(wrong[0])) if wrong else None
+
+
+def _fell_back(entries: Sequence[Entry]) -> Caveat | None:
+    for entry in in_state(entries, State.MEASURED):
+        receipt = entry.run.receipt if entry.run is not None else None
+        if receipt is not None and receipt.fell_back:
+            ran = receipt.ran or "another backend"
+            said = (mono(entry.variant), text(" was asked for "), mono(receipt.asked), text(" and ran "), mono(ran))
+            return Caveat("Fell back", (*said, text(". The receipts below say why.")))
+    return None
+
+
+def _doubtful(base: Timed[Entry], best: Timed[Entry], by: By) -> Caveat | None:
+    for one in (best, base):
+        if one.metric.doubt is not None:
+            name, doubt = mono(one.entry.variant), one.metric.doubt
+            return Caveat("In doubt", (text(f"The {TITLES[by]} of "), name, text(f": {doubt}.")))
+    return None
+
+
+def _host_bound(base: Timed[Entry], best: Timed[Entry], by: By) -> Caveat | None:
+    """The fastest on the GPU may lose when it is called in a row: then the host sets the pace."""
+    before, after = time(base.entry, By.CALL_TIME), time(best.entry, By.CALL_TIME)
+    if by is not By.GPU_TIME or before is None or after is None or not speed_up(before, after).slower:
+        return None
+    unit = figures.time_unit(best.entry.workload)
+    return Caveat(
+        "Before you choose it",
+        (
+            text("Called back to back, "),
+            mono(best.entry.variant),
+            text(" takes "),
+            strong(f"{unit.write(after.value)} {unit.symbol}"),
+            text(" and "),
+            mono(base.entry.variant),
+            text(f" {unit.write(before.value)}: the host's work, not the GPU's, sets the pace there."),
+        ),
+    )
+
+
+def _first_call(base: Timed[Entry], best: Timed[Entry], by: By) -> Caveat | None:  # noqa: ARG001 - one shape of check
+    """A dear first call (a compilation, an engine's search), with the calls that pay it back."""
+    first, usual = _metric(best.entry, "first_call"), _metric(base.entry, "first_call")
+    saved = base.metric.value - best.metric.value
+    if first is None or saved <= 0:
+        return None
+    extra = first.value - (usual.value if usual is not None else 0.0)
+    if extra < DEAR_FIRST_CALL_NS:
+        return None
+    return Caveat(
+        "Before you choose it",
+        (
+            text("The first call of "),
+            mono(best.entry.variant),
+            text(" costs "),
+            strong(figures.prose_time(first.value)),
+            text(f"; its gain pays that back after {_rounded(extra / saved)} calls of this shape."),
+        ),
+    )
+
+
+def _metric(entry: Entry, name: str) -> Metric | None:
+    return entry.run.metric(name) if entry.run is not None else None
+
+
+def _rounded(calls: float) -> str:
+    """Two significant digits: more would pretend to know."""
+    digits = max(len(str(int(calls))) - 2, 0)
+    return f"{round(calls, -digits):,.0f}"

@@ -1,0 +1,122 @@
+"""Numbers as the comparison's sentences write them: one style for the page, the command line and stored answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from profiles import catalog
+from profiles.workload import Workload
+
+NS_PER_US = 1_000.0
+NS_PER_MS = 1_000_000.0
+NS_PER_S = 1_000_000_000.0
+MIB = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class TimeUnit:
+    """The unit of one column of times: µs for operators, ms for whole models."""
+
+    symbol: str
+    ns: float
+    decimals: int
+
+    def write(self, ns: float) -> str:
+        return f"{ns / self.ns:,.{self.decimals}f}"
+
+    def span(self, low_ns: float, high_ns: float) -> str:
+        """A range; written once where both ends read the same."""
+        low, high = self.write(low_ns), self.write(high_ns)
+        return low if low == high else f"{low}–{high}"
+
+
+MICROSECONDS = TimeUnit("µs", NS_PER_US, 1)
+MILLISECONDS = TimeUnit("ms", NS_PER_MS, 2)
+
+
+def time_unit(workload: Workload) -> TimeUnit:
+    return MICROSECONDS if catalog.operation(workload.operation).stages else MILLISECONDS
+
+
+def ratio(value: float) -> str:
+    """A ratio with three significant digits: `25.4×`, `0.45×` below one with two decimals, `1,240×`."""
+    if value < 1:
+        return f"{value:.2f}×" if value >= 0.095 else f"{value:.2g}×"
+    if value < 9.995:
+        return f"{value:.2f}×"
+    return f"{value:.1f}×" if value < 99.95 else f"{value:,.0f}×"
+
+
+def percent(share: float) -> str:
+    """A share of one, as in prose."""
+    value = share * 100
+    return f"{value:.1f} %" if value < 9.95 else f"{value:,.0f} %"
+
+
+def mib(size_bytes: float) -> str:
+    """MiB as a bare number; below 10 with one decimal, where it is not whole."""
+    value = size_bytes / MIB
+    return f"{value:,.0f}" if value >= 9.95 or value == round(value) else f"{value:.1f}"
+
+
+def prose_time(ns: float) -> str:
+    """A time in the unit that suits it: `48 ms`, `178.5 µs`, `8.2 s`."""
+    if ns >= NS_PER_S:
+        return f"{ns / NS_PER_S:,.1f} s"
+    if ns >= 10 * NS_PER_MS:
+        return f"{ns / NS_PER_MS:.0f} ms"
+    if ns >= NS_PER_MS:
+        return f"{ns / NS_PER_MS:.1f} ms"
+    return f"{ns / NS_PER_US:.1f} µs"
+
+
+def rate(per_s: float) -> str:
+    """A rate such as tokens/s with three significant digits or whole: `144,900`, `67,012`."""
+    return f"{per_s:,.0f}" if per_s >= 100 else f"{per_s:.1f}"
+
+
+def count(number: int, noun: str) -> str:
+    """`1 kernel`, `5 kernels`, `2 copies`."""
+    if number == 1:
+        return f"1 {noun}"
+    plural = noun[:-1] + "ies" if noun.endswith("y") else f"{noun}s"
+    return f"{number:,} {plural}"
+
+
+def listed(words: list[str] | tuple[str, ...]) -> str:
+    """`a`, `a and b`, `a, b and c`."""
+    if len(words) < 2:
+        return "".join(words)
+    return f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+def workload_label(workload: Workload) -> str:
+    """`B8 H16 S1024 D64, causal, bf16`; axes that repeat another (as many key heads as heads) are left out."""
+    axes = workload.axes
+    if workload.operation == catalog.DECODER_PREFILL.name:
+        return f"{axes['model']}, prefill {axes['batch']}×{axes['seq']}, {workload.dtype}"
+    shape = " ".join(f"{symbol}{axes[name]}" for name, symbol in _symbols(workload))
+    rows = [f"{axes['rows']}×{axes['width']}"] if {"rows", "width"} <= axes.keys() else []
+    numbers = [f"{name} {axes[name]}" for name in _unnamed_numbers(workload)]
+    flags = [name for name, value in axes.items() if value is True]
+    return ", ".join([*filter(None, [shape]), *rows, *numbers, *flags, str(workload.dtype)])
+
+
+def _symbols(workload: Workload) -> list[tuple[str, str]]:
+    axes = workload.axes
+    repeats = {"kv_heads": axes.get("heads"), "seq_kv": axes.get("seq_q")}
+    return [
+        (axis.name, axis.symbol)
+        for axis in catalog.operation(workload.operation).axes
+        if axis.symbol is not None and axis.name in axes and repeats.get(axis.name) != axes[axis.name]
+    ]
+
+
+def _unnamed_numbers(workload: Workload) -> list[str]:
+    return [
+        axis.name
+        for axis in catalog.operation(workload.operation).axes
+        if axis.symbol is None
+        and axis.name not in ("rows", "width")
+        and not isinstance(workload.axes.get(axis.name, False), bool)
+    ]

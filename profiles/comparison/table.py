@@ -1,0 +1,71 @@
+"""The rows of the variant table: their order, and their speed-ups against a baseline."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Generic
+
+from profiles.comparison.entry import EntryT, State, state
+from profiles.comparison.speed import By, SpeedUp, Timed, baseline, chosen, speed_up, time
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row(Generic[EntryT]):
+    """`speed_up` is None for the baseline, for what has no time, and for what is not correct."""
+
+    entry: EntryT
+    state: State
+    is_baseline: bool
+    speed_up: SpeedUp | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Completeness:
+    """How much of a section is measured; `doubtful` counts numbers in doubt."""
+
+    measured: int
+    incorrect: int
+    failed: int
+    cancelled: int
+    missing: int
+    pending: int
+    refused: int
+    doubtful: int
+
+    @property
+    def total(self) -> int:
+        return (
+            self.measured + self.incorrect + self.failed + self.cancelled + self.missing + self.pending + self.refused
+        )
+
+
+def rows(entries: Sequence[EntryT], *, base_key: str | None = None, by: str = By.GPU_TIME) -> tuple[Row[EntryT], ...]:
+    """One section's rows: the baseline first, then fastest first, then by state, refused ones last."""
+    used = chosen(entries, by)
+    base = baseline(entries, base_key, used)
+    unsorted = [_row(entry, base, used) for entry in entries]
+    return tuple(sorted(unsorted, key=lambda row: _place(row, used)))
+
+
+def completeness(entries: Sequence[EntryT]) -> Completeness:
+    found = [state(entry) for entry in entries]
+    doubtful = sum(m.doubt is not None for e in entries if e.run is not None for m in e.run.metrics)
+    return Completeness(**{name.value: found.count(name) for name in State}, doubtful=doubtful)
+
+
+def _row(entry: EntryT, base: Timed[EntryT] | None, by: By) -> Row[EntryT]:
+    standing, metric = state(entry), time(entry, by)
+    is_baseline = base is not None and base.entry is entry
+    comparable = standing is State.MEASURED and not is_baseline
+    return Row(
+        entry=entry,
+        state=standing,
+        is_baseline=is_baseline,
+        speed_up=speed_up(base.metric, metric) if comparable and base is not None and metric is not None else None,
+    )
+
+
+def _place(row: Row[EntryT], by: By) -> tuple[bool, int, float]:
+    metric = time(row.entry, by)
+    return not row.is_baseline, list(State).index(row.state), metric.value if metric else float("inf")
