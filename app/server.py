@@ -1,0 +1,44 @@
+"""The web server: Streamlit's pages and our own routes in one ASGI application.
+
+`python -m app.server --host HOST --port PORT`, or `uvicorn app.server:app`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import streamlit as st
+import uvicorn
+from starlette.middleware import Middleware
+
+from app.headers import PrivacyHeaders
+from app.routes import routes
+
+MAIN = Path(__file__).parent / "main.py"
+
+
+@asynccontextmanager
+async def _quiet(_app: st.App) -> AsyncIterator[None]:
+    """No access log: its lines would hold the tokens of shared links. Streamlit turns it on again at its start."""
+    logging.getLogger("uvicorn.access").setLevel(logging.WARNING)
+    logging.getLogger("uvicorn.error").setLevel(logging.WARNING)
+    yield
+
+
+app = st.App(MAIN, routes=routes(), middleware=[Middleware(PrivacyHeaders)], lifespan=_quiet)
+
+
+def main() -> None:
+    arguments = argparse.ArgumentParser(prog="python -m app.server", description="Serve the pages and the API.")
+    arguments.add_argument("--host", default="127.0.0.1")
+    arguments.add_argument("--port", type=int, default=8501)
+    options = arguments.parse_args()
+    uvicorn.run(app, host=options.host, port=options.port, access_log=False, log_level="warning")
+
+
+if __name__ == "__main__":
+    main()
