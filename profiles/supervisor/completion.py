@@ -1,0 +1,160 @@
+"""Adds what the trace tells to a finished run: counts, kernels, health, the traced device time.
+
+Traces are parsed in a memory-limited child of their own, one at a time, beside the measuring; a run without a trace
+needs none.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import statistics
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from profiles.protocol import Finished
+from profiles.results import Failure, FailureKind, Metric, Run, RunStatus
+from profiles.supervisor.limits import Limits
+from profiles.trace.child import ParsedTrace, parse_in_child
+from profiles.trace.errors import TraceError, TraceTooLarge
+from profiles.trace.forward import ForwardSummary
+from profiles.trace.summary import TraceSummary
+
+FAR = 0.25
+"""Share of `gpu_time` from which on the traced device time is in doubt."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeasuredRun:
+    """A complete run, with its trace's files where it has any; they lie in the trial's directory."""
+
+    run: Run
+    trace_path: Path | None = None
+    timeline_path: Path | None = None
+    summary: TraceSummary | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Completion:
+    """`lost` says why the trace is of no use where capturing it again, in a fresh process, may help."""
+
+    measured: MeasuredRun
+    lost: str | None = None
+
+
+class Completions:
+    """The runs whose traces are being parsed. Results are taken on the caller's thread."""
+
+    def __init__(self, *, device: str, directory: Path, limits: Limits) -> None:
+        self._device, self._directory, self._limits = device, directory, limits
+        self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="trace")
+        self._pending: list[tuple[Finished, Future[Completion]]] = []
+
+    def add(self, finished: Finished) -> None:
+        self._pending.append((finished, self._pool.submit(self._complete, finished)))
+
+    def done(self, timeout_s: float = 0.0) -> list[Completion]:
+        """Those that are complete; waits for the first of them when a timeout is given. In the order of `add`."""
+        if timeout_s and self._pending:
+            wait([self._pending[0][1]], timeout=timeout_s)
+        done = [future for _, future in self._pending if future.done()]
+        self._pending = [(finished, future) for finished, future in self._pending if not future.done()]
+        return [future.result() for future in done]
+
+    @property
+    def pending(self) -> bool:
+        return bool(self._pending)
+
+    def abandon(self) -> list[Run]:
+        """Parse no more; the runs that stay as the child told them."""
+        left = [finished.run for finished, _ in self._pending]
+        self._pending = []
+        return left
+
+    def close(self) -> None:
+        self._pool.shutdown(wait=not self._pending, cancel_futures=True)
+
+    def _complete(self, finished: Finished) -> Completion:
+        if finished.trace_file is None:
+            return Completion(measured=MeasuredRun(run=finished.run))
+        path = self._directory / Path(finished.trace_file).name
+        try:
+            parsed = self._parse(path)
+        except TraceTooLarge as error:
+            return Completion(measured=MeasuredRun(run=trace_lost(finished.run, str(error))))
+        except TraceError as error:
+            return Completion(measured=MeasuredRun(run=finished.run), lost=str(error))
+        except OSError as error:
+            return Completion(measured=MeasuredRun(run=finished.run), lost=f"the trace cannot be read: {error}")
+        if parsed.forward is None:
+            return Completion(measured=MeasuredRun(run=finished.run), lost="the trace has no forward pass")
+        return _completed(finished.run, parsed, parsed.forward, path=path, device=self._device)
+
+    def _parse(self, path: Path) -> ParsedTrace:
+        directory = self._directory / f"parsed-{path.name.removesuffix('.json.gz')}"
+        directory.mkdir(exist_ok=True)
+        return parse_in_child(
+            path,
+            device=self._device,
+            directory=directory,
+            memory_limit=self._limits.trace_memory_bytes,
+            timeout_s=self._limits.trace_time_s,
+        )
+
+
+def trace_lost(run: Run, reason: str) -> Run:
+    """The run without a usable trace: its measured times stay, its status says that it is not whole."""
+    failure = Failure(kind=FailureKind.TRACE_LOST, message=reason)
+    return msgspec.structs.replace(run, status=RunStatus.FAILED, failure=failure)
+
+
+def _completed(run: Run, parsed: ParsedTrace, forward: ForwardSummary, *, path: Path, device: str) -> Completion:
+    traced = traced_device_time(forward, gpu_time=run.metric("gpu_time")) if device != "cpu" else None
+    with path.open("rb") as raw:
+        digest = hashlib.file_digest(raw, "sha256").hexdigest()
+    complete = msgspec.structs.replace(
+        run,
+        counts=forward.counts,
+        kernels=forward.kernels,
+        trace_health=(*run.trace_health, *forward.findings),
+        metrics=run.metrics if traced is None else (*run.metrics, traced),
+        trace=digest,
+    )
+    measured = MeasuredRun(run=complete, trace_path=path, timeline_path=parsed.timeline_path, summary=parsed.summary)
+    return Completion(measured=measured, lost=_why_no_count(forward, device=device))
+
+
+def _why_no_count(forward: ForwardSummary, *, device: str) -> str | None:
+    counted = forward.counts.operators if device == "cpu" else forward.counts.kernels
+    if counted is not None:
+        return None
+    return forward.findings[0].message if forward.findings else "the trace has no forward pass"
+
+
+def traced_device_time(forward: ForwardSummary, *, gpu_time: Metric | None) -> Metric | None:
+    """The kernel sum of the traced steps; in doubt where it is far from the time without a profiler."""
+    steps = sorted(float(ns) for ns in forward.device_time_ns)
+    if not steps:
+        return None
+    median = statistics.median(steps)
+    low, _, high = statistics.quantiles(steps, n=4, method="inclusive") if len(steps) > 1 else (None, None, None)
+    return Metric(
+        name="traced_device_time",
+        unit="ns",
+        statistic="median",
+        value=median,
+        low=low,
+        high=high,
+        interval=None if low is None else "p25-p75",
+        samples=tuple(float(ns) for ns in forward.device_time_ns),
+        doubt=_distance(median, gpu_time),
+    )
+
+
+def _distance(traced_ns: float, gpu_time: Metric | None) -> str | None:
+    if gpu_time is None or gpu_time.value <= 0:
+        return None
+    away = traced_ns / gpu_time.value - 1
+    return None if abs(away) <= FAR else f"{away:+.0%} away from gpu_time, which is measured without the profiler"

@@ -1,0 +1,88 @@
+"""What a measuring child may use, and the watch that says when it used more."""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import msgspec
+
+from profiles.results import Failure, FailureKind
+from profiles.supervisor.processes import group_bytes
+
+MIB = 1 << 20
+WATCH_EVERY_S = 0.5
+
+
+def _most_of_the_memory() -> int:
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") * 9 // 10
+
+
+class Limits(msgspec.Struct, frozen=True, kw_only=True):
+    """Of one measuring child. `silence_s` is the longest time without an event; compiling is silent.
+
+    `memory_bytes` is host memory, None for no limit; it is watched where there is a /proc. `output_bytes` is all that
+    it prints and writes into its directory.
+    `trace_memory_bytes` and `trace_time_s` bound the child that parses one trace.
+    """
+
+    time_s: float = 3600.0
+    silence_s: float = 600.0
+    memory_bytes: int | None = msgspec.field(default_factory=_most_of_the_memory)
+    output_bytes: int = 4096 * MIB
+    trace_memory_bytes: int = 2048 * MIB
+    trace_time_s: float = 120.0
+
+
+@dataclass(slots=True)
+class Watch:
+    """Looks at one child now and then; time and silence are by the monotonic clock."""
+
+    limits: Limits
+    group: int
+    directory: Path
+    started: float = field(default_factory=time.monotonic)
+    heard: float = field(default_factory=time.monotonic)
+    looked: float = 0.0
+
+    def hear(self) -> None:
+        self.heard = time.monotonic()
+
+    def excess(self, printed_bytes: int) -> Failure | None:
+        """The first limit that is passed."""
+        now = time.monotonic()
+        if now - self.started > self.limits.time_s:
+            return Failure(kind=FailureKind.TIMEOUT, message=f"ran longer than its limit of {self.limits.time_s:g} s")
+        if now - self.heard > self.limits.silence_s:
+            return Failure(kind=FailureKind.TIMEOUT, message=f"gave no sign of life for {self.limits.silence_s:g} s")
+        if now - self.looked < WATCH_EVERY_S:
+            return None
+        self.looked = now
+        return self._memory() or self._output(printed_bytes)
+
+    def _memory(self) -> Failure | None:
+        limit = self.limits.memory_bytes
+        if limit is None or (used := group_bytes(self.group)) <= limit:
+            return None
+        return Failure(
+            kind=FailureKind.OUT_OF_MEMORY,
+            message=f"used {used // MIB:,} MiB of host memory: the limit is {limit // MIB:,} MiB",
+        )
+
+    def _output(self, printed_bytes: int) -> Failure | None:
+        written = printed_bytes + sum(_size(path) for path in self.directory.iterdir())
+        if written <= self.limits.output_bytes:
+            return None
+        return Failure(
+            kind=FailureKind.CRASHED,
+            message=f"wrote {written // MIB:,} MiB of output: the limit is {self.limits.output_bytes // MIB:,} MiB",
+        )
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:
+        return 0

@@ -1,0 +1,79 @@
+"""Stands in for the measuring program where a test is about the protocol: `python -m tests.stand_in BEHAVIOUR… SPEC`.
+
+A behaviour is `VARIANT=ACT`; `start=ACT` acts before the first event. Variants without one succeed.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import msgspec
+
+from profiles.environment import Environment
+from profiles.protocol import Event, Finished, MeasureSpec, Phase, Progress, Started
+from profiles.results import Metric, Run, RunStatus
+
+ENVIRONMENT = Environment(device="cpu", device_name="Stand-in", torch="2.13.0", python="3.11", platform="test")
+
+
+def main(argv: list[str]) -> None:
+    *behaviours, path = argv
+    acts = dict(behaviour.split("=", 1) for behaviour in behaviours)
+    spec = msgspec.json.decode(Path(path).read_bytes(), type=MeasureSpec)
+    _act(acts.get("start", ""), spec)
+    _send(spec, Started(environment=ENVIRONMENT))
+    for variant in spec.variants:
+        _send(spec, Progress(variant=variant, phase=Phase.TIMED, done=0.0, so_far="11 of 30"))
+        trace_file = _act(acts.get(variant, ""), spec)
+        _send(spec, Finished(run=_run(variant), trace_file=trace_file))
+
+
+def _run(variant: str) -> Run:
+    time_ns = Metric(name="call_time", unit="ns", statistic="median", value=float(time.monotonic_ns() % 10**9))
+    return Run(variant=variant, status=RunStatus.SUCCEEDED, metrics=(time_ns,))
+
+
+def _send(spec: MeasureSpec, event: Event) -> None:
+    os.write(spec.events_fd, msgspec.json.encode(event) + b"\n")
+
+
+def _act(act: str, spec: MeasureSpec) -> str | None:
+    """The trace that the variant leaves, if it leaves any."""
+    name, _, value = act.partition(":")
+    match name:
+        case "trace":
+            shutil.copy(value, spec.directory)
+            return Path(value).name
+        case "sleep":
+            time.sleep(float(value))
+        case "kill":
+            os.kill(os.getpid(), getattr(signal, value))
+            time.sleep(60)
+        case "exit":
+            sys.exit(f"Traceback (most recent call last):\n  …\nRuntimeError: {value}")
+        case "quit":
+            os._exit(0)
+        case "allocate":
+            kept = bytearray(os.urandom(1 << 20) * int(value))
+            time.sleep(60)
+            del kept
+        case "print":
+            while True:
+                os.write(1, b"x" * (1 << 16))
+        case "babble":
+            os.write(spec.events_fd, b'{"type":"gossip"}\n')
+            time.sleep(60)
+        case "stray":
+            subprocess.Popen(["sleep", "60"], start_new_session=True, env={**os.environ, "OF": spec.directory})
+            time.sleep(float(value))
+    return None
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
