@@ -11,7 +11,7 @@ import msgspec
 
 from profiles.environment import Environment
 from profiles.plan import Plan
-from profiles.workload import Workload
+from profiles.workload import AxisValue, Workload
 
 SCHEMA = 1
 
@@ -183,3 +183,44 @@ class Results(msgspec.Struct, frozen=True, kw_only=True):
     environment: Environment
     trials: tuple[Trial, ...]
     name: str | None = None
+
+
+class CatalogueAxis(msgspec.Struct, frozen=True, kw_only=True):
+    """`choices` is None where any whole number (or true and false) is accepted."""
+
+    default: AxisValue
+    meaning: str
+    choices: tuple[str, ...] | None = None
+
+
+class CatalogueImplementation(msgspec.Struct, frozen=True, kw_only=True):
+    """`available`: in at least one execution, on at least one device of this machine; else `reason` says why not.
+
+    `refused_executions` has the reason of each execution that no device can run.
+    """
+
+    name: str
+    executions: tuple[str, ...]
+    available: bool
+    reason: str | None
+    refused_executions: dict[str, str]
+    note: str
+
+
+class CatalogueOperation(msgspec.Struct, frozen=True, kw_only=True):
+    name: str
+    stages: tuple[str, ...]
+    axes: dict[str, CatalogueAxis]
+    implementations: tuple[CatalogueImplementation, ...]
+
+
+class CataloguePreset(msgspec.Struct, frozen=True, kw_only=True):
+    name: str
+    question: str
+
+
+class Catalogue(msgspec.Struct, frozen=True, kw_only=True):
+    """What `fusescope catalog --json` prints."""
+
+    operations: tuple[CatalogueOperation, ...]
+    presets: tuple[CataloguePreset, ...]

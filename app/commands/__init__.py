@@ -1,0 +1,18 @@
+"""The commands of `fusescope`, in the order in which its help lists them."""
+
+from __future__ import annotations
+
+from app.commands.command import Command
+
+COMMANDS = (
+    Command("up", "app.commands.up", "run everything on this machine: pages, queue, one worker per device"),
+    Command("worker", "app.commands.worker", "run one worker for one device"),
+    Command("run", "app.commands.run", "measure a preset here and now, without server or database"),
+    Command("submit", "app.commands.submit", "submit a preset as a job"),
+    Command("compare", "app.commands.compare", "show variants of bundles or stored comparisons side by side"),
+    Command("trace", "app.commands.trace", "summarise a profiler trace"),
+    Command("import", "app.commands.import_bundle", "store the results of a bundle"),
+    Command("export", "app.commands.export_bundle", "write a stored comparison to a bundle"),
+    Command("catalog", "app.commands.catalog", "list what can be measured, and what this machine can run of it"),
+    Command("doctor", "app.commands.doctor", "check this machine, and say how to mend what is missing"),
+)
