@@ -132,7 +132,8 @@ def _check_machine() -> None:
         raise InstallError(f"{ROOT} is not writable")
     if VENV.exists() and not (VENV / "pyvenv.cfg").exists():
         raise InstallError(f"{VENV} is there but is no virtual environment; move it away")
-    if (free := shutil.disk_usage(ROOT).free) < ROOM_BYTES:
+    free = shutil.disk_usage(ROOT).free
+    if free < ROOM_BYTES:
         raise InstallError(f"{free >> 20} MiB are free under {ROOT}; {ROOM_BYTES >> 20} MiB are needed")
 
 
@@ -178,20 +179,22 @@ def _linked_torch() -> Torch | None:
 
 
 def _installed_torch() -> Torch:
-    if _has_gpu():
-        _checked([*_uv_install(), "torch"], failing="torch could not be installed; see the lines above")
-    elif requirement := _plain_cpu_torch():
-        _checked(
-            [PYTHON, "-m", "pip", "install", requirement], failing="torch could not be installed; see the lines above"
-        )
-    else:
-        _checked(
-            [*_uv_install(), "torch", "--torch-backend", "cpu"],
-            failing="no CPU build of torch could be had; install any torch for this Python, then run it again",
-        )
-    if (torch := _torch_of(PYTHON)) is None:
+    _checked(
+        _torch_installation(), failing="no torch that suits this machine could be had; install one for this Python"
+    )
+    torch = _torch_of(PYTHON)
+    if torch is None:
         raise InstallError(f"torch was installed but cannot be imported; see {PYTHON} -c 'import torch'")
     return torch
+
+
+def _torch_installation() -> list[str | Path]:
+    if _has_gpu():
+        return [*_uv_install(), "torch"]
+    requirement = _plain_cpu_torch()
+    if requirement is not None:
+        return [PYTHON, "-m", "pip", "install", requirement]
+    return [*_uv_install(), "torch", "--torch-backend", "cpu"]
 
 
 def _plain_cpu_torch() -> str | None:
