@@ -5,13 +5,13 @@ class TraceError(ValueError):
     """A file that gives no trace."""
 
 
-class UnsupportedFormat(TraceError):
+class UnsupportedFormat(TraceError):  # noqa: N818 - says what the file is
     """A file of another kind, refused by name."""
 
 
-class UnreadableTrace(TraceError):
+class UnreadableTrace(TraceError):  # noqa: N818
     """A broken file; the message names the place."""
 
 
-class TraceTooLarge(TraceError):
+class TraceTooLarge(TraceError):  # noqa: N818
     """Past a limit on size, compression ratio, nesting, memory or time."""

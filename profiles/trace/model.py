@@ -87,7 +87,11 @@ class Slices:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """A whole recording. `findings` are what the reader noticed; `profiles.trace.health` adds what the slices tell."""
+    """A whole recording. `findings` are what the reader noticed; `profiles.trace.health` adds what the slices tell.
+
+    `records` counts all that the file holds, of whatever kind. `epoch_ns` is the absolute time of the clock's zero.
+    `other_accelerator` names a vendor's records that are no GPU kernels.
+    """
 
     format: str
     names: tuple[str, ...]
@@ -96,3 +100,5 @@ class Trace:
     devices: tuple[Device, ...]
     findings: tuple[Finding, ...]
     records: int
+    epoch_ns: int = 0
+    other_accelerator: str | None = None

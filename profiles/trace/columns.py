@@ -1,0 +1,90 @@
+"""Rows of any format into the columns of a trace: exact times, invalid and repeated records set aside, one order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from profiles.results import Finding
+from profiles.trace.decimals import nanoseconds
+from profiles.trace.model import ABSENT, CALL_KINDS, GPU_KINDS, Bools, Int64s, SliceKind, Slices
+
+_LATEST_NS = 2**62
+_GPU_TIMES = ("kernels", "kernel_sum_ns", "kernel_busy_ns", "gpu_busy_ns", "gpu_span_ns")
+
+
+class SliceColumns:
+    """Grows by runs of rows; `finish` gives the ordered slices and what was wrong with the rest."""
+
+    def __init__(self) -> None:
+        self._runs: list[tuple[Int64s, ...]] = []
+        self._numbers: list[Bools] = []
+
+    def add(
+        self,
+        *,
+        kind: Sequence[int],
+        name: Sequence[int],
+        track: Sequence[int],
+        start: Sequence[bytes],
+        duration: Sequence[bytes],
+        correlation: Sequence[int],
+    ) -> None:
+        """`start` and `duration` are µs texts, empty where missing; `correlation` is ABSENT where there is none."""
+        start_ns, start_ok = nanoseconds(start)
+        duration_ns, duration_ok = nanoseconds(duration)
+        whole = (np.array(column, np.int64) for column in (kind, name, track))
+        self._runs.append((*whole, start_ns, duration_ns, np.array(correlation, np.int64)))
+        self._numbers.append(start_ok & duration_ok)
+
+    def finish(self, names: tuple[str, ...]) -> tuple[tuple[str, ...], Slices, tuple[Finding, ...]]:
+        """The names in alphabetical order, the slices, and the findings: equal for equal rows in whatever order."""
+        empty = (np.zeros(0, np.int64),) * 6
+        kind, name, track, start, duration, correlation = (
+            np.concatenate(runs) for runs in zip(empty, *self._runs, strict=True)
+        )
+        valid = np.concatenate([np.zeros(0, np.bool_), *self._numbers])
+        valid &= (duration >= 0) & ~((start == 0) & (duration == 0))
+        valid &= (np.abs(start) < _LATEST_NS) & (duration < _LATEST_NS)
+        by_name = np.argsort(np.array(names, dtype=np.str_)) if names else np.zeros(0, np.int64)
+        rank = np.empty(len(names), np.int64)
+        rank[by_name] = np.arange(len(names))
+        columns = np.stack([kind, rank[name], track, start, duration, correlation])
+        ordered = columns[:, valid]
+        ordered = ordered[:, np.lexsort((ordered[5], ordered[1], ordered[2], ordered[0], -ordered[4], ordered[3]))]
+        kept = ~_repeats(ordered)
+        findings = (*_invalid(kind[~valid]), *_duplicates(ordered[0][~kept]))
+        return tuple(names[index] for index in by_name), Slices(*ordered[:, kept]), findings
+
+
+def _repeats(ordered: Int64s) -> Bools:
+    """The rows that repeat the one before in every column. Calls and GPU slices are told apart by their correlation;
+    host slices are not, so that theirs only count when all of them come in pairs."""
+    repeats = np.zeros(ordered.shape[1], np.bool_)
+    repeats[1:] = (ordered[:, 1:] == ordered[:, :-1]).all(axis=0)
+    correlated = np.isin(ordered[0], (*GPU_KINDS, *CALL_KINDS)) & (ordered[5] != ABSENT)
+    host = ~np.isin(ordered[0], (*GPU_KINDS, *CALL_KINDS))
+    if 2 * np.count_nonzero(repeats & host) != np.count_nonzero(host):
+        repeats &= ~host
+    return repeats & (correlated | host)
+
+
+def _invalid(kinds: Int64s) -> Iterator[Finding]:
+    if not len(kinds):
+        return
+    on_gpu = int(np.isin(kinds, GPU_KINDS).sum())
+    kernels = int((kinds == SliceKind.KERNEL).sum())
+    message = (
+        f"{len(kinds):,} records ({kernels:,} of kernels, {on_gpu - kernels:,} of copies and fills) have no duration, a"
+        " negative one, no start, or start and duration both 0; they are not counted"
+    )
+    yield Finding(code="invalid_records", message=message, count=len(kinds), doubtful=_GPU_TIMES if on_gpu else ())
+
+
+def _duplicates(kinds: Int64s) -> Iterator[Finding]:
+    if not len(kinds):
+        return
+    kernels = int((kinds == SliceKind.KERNEL).sum())
+    message = f"{len(kinds):,} records ({kernels:,} of kernels) are in the file twice and are counted once"
+    yield Finding(code="duplicate_records", message=message, count=len(kinds), doubtful=("kernels", "launches"))

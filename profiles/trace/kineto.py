@@ -1,0 +1,170 @@
+"""Kineto's categories, tracks and clock, of every age and vendor, into the normal form."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from profiles.results import Finding
+from profiles.trace.columns import SliceColumns
+from profiles.trace.kineto_document import DeviceProperties, Event, KinetoDocument, Loose
+from profiles.trace.model import ABSENT, GPU_KINDS, Device, SliceKind, Trace, TraceLimits, Track
+
+NO_NAME = "(no name)"
+_IGNORED = -1
+_CATEGORIES = {
+    "kernel": SliceKind.KERNEL,
+    "memcpy": SliceKind.MEMCPY,
+    "gpu_memcpy": SliceKind.MEMCPY,
+    "memset": SliceKind.MEMSET,
+    "gpu_memset": SliceKind.MEMSET,
+    "operator": SliceKind.OPERATOR,
+    "cpu_op": SliceKind.OPERATOR,
+    "user_annotation": SliceKind.ANNOTATION,
+}
+_ANNOTATION_NAME = re.compile(r"ProfilerStep#|fusescope\.")
+_OTHER_ACCELERATOR = re.compile(r"(mtia|hpu|xpu|privateuse1)_(?!runtime|driver)")
+_PHASE_COMPLETE, _PHASE_METADATA = "X", "M"
+
+
+class _Kinds(dict[str | None, int]):
+    """Category to slice kind, _IGNORED for the rest: each distinct text is looked at once."""
+
+    def __missing__(self, category: str | None) -> int:
+        folded = (category or "").lower()
+        kind: int = _CATEGORIES.get(folded, _IGNORED)
+        if folded.endswith("runtime"):
+            kind = SliceKind.RUNTIME
+        elif folded.endswith("driver"):
+            kind = SliceKind.DRIVER
+        self[category] = kind
+        return kind
+
+
+def read_kineto(blocks: Iterator[bytes], limits: TraceLimits) -> Trace:
+    document = KinetoDocument(blocks, limits)
+    recording = _Recording()
+    for events in document.events():
+        recording.add(events)
+    return recording.trace(document)
+
+
+class _Recording:
+    """Collects slices and the names of processes and threads, which may come after the slices that they name."""
+
+    def __init__(self) -> None:
+        self._columns = SliceColumns()
+        self._kinds = _Kinds()
+        self._names: dict[str, int] = {}
+        self._tracks: dict[tuple[Loose, Loose, bool], int] = {}
+        self._labels: dict[tuple[str, Loose, Loose], str] = {}
+        self._nameless = 0
+
+    def add(self, events: list[Event]) -> None:
+        kinds = self._kinds
+        rows = [event for event in events if event.ph == _PHASE_COMPLETE and kinds[event.cat] != _IGNORED]
+        self._columns.add(
+            kind=[self._kind(event) for event in rows],
+            name=[self._name(event.name) for event in rows],
+            track=[self._track(event) for event in rows],
+            start=[bytes(event.ts) for event in rows],
+            duration=[bytes(event.dur) for event in rows],
+            correlation=[_number(event.args.correlation) if event.args else ABSENT for event in rows],
+        )
+        for event in events:
+            if event.ph == _PHASE_METADATA and event.args is not None:
+                self._labels[event.name or "", event.pid, event.tid] = str(event.args.name)
+
+    def trace(self, document: KinetoDocument) -> Trace:
+        names, slices, findings = self._columns.finish(tuple(self._names))
+        tracks = tuple(self._named_track(key) for key in self._tracks)
+        other = next(filter(None, (_OTHER_ACCELERATOR.match(str(category)) for category in self._kinds)), None)
+        return Trace(
+            format="kineto",
+            names=names,
+            tracks=tracks,
+            slices=slices,
+            devices=_devices(tracks, document.devices),
+            findings=(*_document_findings(document), *findings, *_nameless(self._nameless)),
+            records=document.records,
+            epoch_ns=document.epoch_ns,
+            other_accelerator=other[1] if other else None,
+        )
+
+    def _kind(self, event: Event) -> int:
+        """Steps and our own marks are annotations, also in the old files that have no category for them."""
+        kind = self._kinds[event.cat]
+        if kind == SliceKind.OPERATOR and event.name and _ANNOTATION_NAME.match(event.name):
+            return SliceKind.ANNOTATION
+        return kind
+
+    def _name(self, name: str | None) -> int:
+        if not name:
+            self._nameless += 1
+        return self._names.setdefault(name or NO_NAME, len(self._names))
+
+    def _track(self, event: Event) -> int:
+        args = event.args
+        if self._kinds[event.cat] in GPU_KINDS and args is not None and args.stream is not None:
+            key = (args.device if args.device is not None else event.pid, args.stream, True)
+        else:
+            key = (event.pid, event.tid, self._kinds[event.cat] in GPU_KINDS)
+        return self._tracks.setdefault(key, len(self._tracks))
+
+    def _named_track(self, key: tuple[Loose, Loose, bool]) -> Track:
+        process, row, on_gpu = key
+        if on_gpu:
+            device = _number(process)
+            return Track(process=f"GPU {process}", row=f"stream {row}", device=device)
+        named = self._labels.get(("process_name", process, 0))
+        return Track(
+            process=f"{named} ({process})" if named else f"process {process}",
+            row=self._labels.get(("thread_name", process, row), f"thread {row}").strip(),
+        )
+
+
+def _number(value: Loose) -> int:
+    try:
+        return ABSENT if value is None else int(value)
+    except (ValueError, OverflowError):
+        return ABSENT
+
+
+def _devices(tracks: tuple[Track, ...], properties: list[DeviceProperties]) -> tuple[Device, ...]:
+    """Of the devices with slices. Visible devices are renumbered by some vendors: a name that all share still holds."""
+    by_index = {found.id: found.name for found in properties}
+    names = set(by_index.values())
+    shared = names.pop() if len(names) == 1 else None
+    used = sorted({track.device for track in tracks if track.device is not None})
+    return tuple(Device(index=index, name=by_index.get(index, shared)) for index in used)
+
+
+def _nameless(count: int) -> Iterator[Finding]:
+    if count:
+        message = f"{count:,} records have no name and stand as {NO_NAME!r}"
+        yield Finding(code="nameless_records", message=message, count=count, doubtful=("distinct_kernel_names",))
+
+
+def _document_findings(document: KinetoDocument) -> Iterator[Finding]:
+    if document.cut_short:
+        yield Finding(
+            code="truncated",
+            message=f"the list of events has no closing bracket: {document.records:,} whole events were read, later"
+            " ones may be missing",
+            count=1,
+            doubtful=("kernels", "memcpy", "memset", "launches", "gpu_span_ns"),
+        )
+    if document.repaired:
+        yield Finding(
+            code="repaired_text",
+            message=f"{document.repaired:,} events were no valid JSON (control characters, escapes, encoding, bare"
+            " infinities) and were read as they were clearly meant",
+            count=document.repaired,
+        )
+    if document.malformed:
+        yield Finding(
+            code="malformed_records",
+            message=f"{document.malformed:,} records have fields of the wrong kind and were left out",
+            count=document.malformed,
+            doubtful=("kernels", "memcpy", "memset", "launches", "kernel_sum_ns"),
+        )

@@ -1,0 +1,95 @@
+"""The bytes of a trace file, decompressed block by block under limits; files of other kinds are refused by name."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+from profiles.trace.errors import TraceTooLarge, UnreadableTrace, UnsupportedFormat
+from profiles.trace.model import TraceLimits
+
+_FILE_BLOCK = 256 << 10
+_TEXT_BLOCK = 1 << 20
+_GZIP = b"\x1f\x8b"
+_BOM = b"\xef\xbb\xbf"
+_ACCEPTED = "expected a Chrome trace as PyTorch's profiler exports it (JSON, plain or gzip)"
+_MAGIC = (
+    (b"SQLite format 3\x00", "an SQLite database"),
+    (b"PK\x03\x04", "a zip archive"),
+    (b"\x28\xb5\x2f\xfd", "a zstd file"),
+    (b"\xfd7zXZ\x00", "an xz file"),
+    (b"BZh", "a bzip2 file"),
+    (b"PAR1", "a Parquet file"),
+    (b"\x7fELF", "an executable"),
+    (b"\x80\x04\x95", "a pickle"),
+)
+
+
+def read_blocks(path: Path, limits: TraceLimits) -> Iterator[bytes]:
+    """The decompressed text in blocks of about a MiB, without a byte-order mark. Judged by content, never by name."""
+    with path.open("rb") as file:
+        start = file.read(len(_GZIP))
+        file.seek(0)
+        blocks = _inflate(file, limits) if start == _GZIP else _plain(file, limits)
+        first = next(blocks, b"")
+        _refuse_other_kinds(first)
+        yield first.removeprefix(_BOM)
+        yield from blocks
+
+
+def _plain(file: BinaryIO, limits: TraceLimits) -> Iterator[bytes]:
+    size = 0
+    while block := file.read(_TEXT_BLOCK):
+        size += len(block)
+        _check_size(size, limits)
+        yield block
+
+
+def _inflate(file: BinaryIO, limits: TraceLimits) -> Iterator[bytes]:
+    """All members of a gzip file, one after another, as gzip defines it."""
+    inflater = zlib.decompressobj(wbits=31)
+    size = taken = 0
+    pending = b""
+    while pending or (pending := file.read(_FILE_BLOCK)):
+        if inflater.eof:
+            inflater = zlib.decompressobj(wbits=31)
+        try:
+            block = inflater.decompress(pending, _TEXT_BLOCK)
+        except zlib.error as error:
+            raise UnreadableTrace(f"broken gzip data after {size:,} decompressed bytes: {error}") from error
+        left = inflater.unused_data.lstrip(b"\0") if inflater.eof else inflater.unconsumed_tail
+        taken += len(pending) - len(left)
+        pending = left
+        size += len(block)
+        _check_size(size, limits)
+        _check_ratio(size, taken, limits)
+        if block:
+            yield block
+    if not inflater.eof:
+        raise UnreadableTrace(f"truncated: the gzip data ends early, after {size:,} decompressed bytes")
+
+
+def _check_size(size: int, limits: TraceLimits) -> None:
+    if size > limits.max_bytes:
+        raise TraceTooLarge(f"larger than the limit of {limits.max_bytes:,} bytes of decompressed text")
+
+
+def _check_ratio(size: int, taken: int, limits: TraceLimits) -> None:
+    if size > limits.ratio_after_bytes and size > limits.max_ratio * taken:
+        raise TraceTooLarge(
+            f"{taken:,} compressed bytes became {size:,}: more than the limit of {limits.max_ratio} to 1"
+        )
+
+
+def _refuse_other_kinds(first: bytes) -> None:
+    if not first:
+        raise UnreadableTrace(f"the file is empty; {_ACCEPTED}")
+    for magic, kind in _MAGIC:
+        if first.startswith(magic):
+            known = b"CUPTI_ACTIVITY" in first or b"TARGET_INFO" in first
+            name = "an Nsight Systems SQLite export" if known else kind
+            raise UnsupportedFormat(f"{name}, which cannot be read here; {_ACCEPTED}")
+    if b"\0" in first[:64]:
+        raise UnsupportedFormat(f"a binary file of an unknown kind; {_ACCEPTED}")
