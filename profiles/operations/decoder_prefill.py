@@ -1,0 +1,153 @@
+"""Prefill of a transformers decoder with random weights: hidden states of every token, logits of the last ones.
+
+That is what a server computes before the first new token, without the copy into a key-value cache.
+"""
+
+from __future__ import annotations
+
+import importlib
+import math
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from profiles.operations import sdpa_backends, tolerance
+from profiles.operations.attention import unmasked_pairs
+from profiles.operations.decoder_config import DecoderConfig, config_facts, decoder_config
+from profiles.operations.exact import in_float64
+from profiles.operations.implementation import UnsupportedError, within
+from profiles.operations.random_inputs import TORCH_DTYPES, RandomInputs
+from profiles.operations.sdpa_backends import Question
+from profiles.results import Receipt
+from profiles.workload import Distribution, Workload
+
+
+@dataclass(frozen=True, slots=True)
+class DecoderPrefill:
+    """`model` is a transformers causal language model in evaluation mode."""
+
+    model: Any
+    tokens: Tensor  # [batch, seq]
+
+
+def inputs(workload: Workload, device: torch.device) -> DecoderPrefill:
+    """Weights by transformers' own initialisation (normal, 0.02) from the workload's seed; uniform token ids."""
+    if workload.distribution is not Distribution.NORMAL:
+        raise UnsupportedError(
+            f"a decoder's weights are drawn 'normal', the workload asks for {str(workload.distribution)!r}"
+        )
+    transformers: Any = importlib.import_module("transformers")  # takes seconds, of use here alone
+    config = transformers.AutoConfig.for_model(**config_facts(str(workload.axes["model"])))
+    torch.manual_seed(workload.seed)
+    with device:
+        model = transformers.AutoModelForCausalLM.from_config(config, dtype=TORCH_DTYPES[workload.dtype])
+    model.requires_grad_(False)
+    return DecoderPrefill(model.to(device).eval(), _tokens(workload, device))
+
+
+def _tokens(workload: Workload, device: torch.device) -> Tensor:
+    batch, seq = int(workload.axes["batch"]), int(workload.axes["seq"])
+    return RandomInputs(workload, device).tokens(batch, seq, vocabulary=_config(workload).vocab_size)
+
+
+def tiny(workload: Workload) -> Workload:
+    """The smallest shipped model: whether transformers works here with this dtype and attention."""
+    return Workload(
+        operation=workload.operation,
+        axes={"model": "tiny", "batch": 1, "seq": min(16, int(workload.axes["seq"]))},
+        dtype=workload.dtype,
+        distribution=workload.distribution,
+        seed=workload.seed,
+    )
+
+
+def _attention(name: str) -> Callable[[DecoderPrefill], AbstractContextManager[None]]:
+    @contextmanager
+    def chosen(p: DecoderPrefill) -> Iterator[None]:
+        before = p.model.config._attn_implementation
+        p.model.set_attn_implementation(name)
+        if p.model.config._attn_implementation != name:
+            raise UnsupportedError(f"transformers does not let this model use {name!r} attention")
+        try:
+            yield
+        finally:
+            p.model.set_attn_implementation(before)
+
+    return chosen
+
+
+@within(_attention("eager"))
+def eager(p: DecoderPrefill) -> tuple[Tensor, Tensor]:
+    return _prefill(p.model, p.tokens)
+
+
+@within(_attention("sdpa"))
+def sdpa(p: DecoderPrefill) -> tuple[Tensor, Tensor]:
+    return _prefill(p.model, p.tokens)
+
+
+def _prefill(model: Any, tokens: Tensor) -> tuple[Tensor, Tensor]:
+    """([batch, seq, hidden], [batch, 1, vocabulary])"""
+    hidden = model.model(input_ids=tokens, use_cache=False).last_hidden_state
+    return hidden, model.lm_head(hidden[:, -1:])
+
+
+def reference(p: DecoderPrefill) -> tuple[Tensor, Tensor]:
+    """The same rounded weights with the written-out attention, one sequence at a time.
+
+    Matmuls, scores and the residual stream are in float64; norms and softmax are in float32, as transformers writes
+    them, whose error is some 10^4 times below that of bf16. Each module's weights are widened only while it runs, so
+    that a float64 copy of the whole model need not fit.
+    """
+    with _attention("eager")(p), in_float64(p.model):
+        rows = [_prefill(p.model, sequence) for sequence in torch.split(p.tokens, 1)]
+    hidden, logits = zip(*rows, strict=True)
+    return torch.cat(hidden), torch.cat(logits)
+
+
+def error_allowed(workload: Workload) -> float:
+    """Every layer adds its rounding to the residual stream twice, and independent errors add in quadrature."""
+    return tolerance.of_dtype(workload.dtype) * math.sqrt(2 * _config(workload).num_hidden_layers)
+
+
+def useful_flops(workload: Workload) -> int:
+    """Matmuls over all tokens, attention over the pairs that causality leaves, logits of the last token alone."""
+    config, batch, seq = _config(workload), int(workload.axes["batch"]), int(workload.axes["seq"])
+    projections = 2 * seq * config.layer_weights
+    attention = 4 * config.hidden_size * unmasked_pairs(seq, seq, causal=True)
+    logits = 2 * config.hidden_size * config.vocab_size
+    return batch * (config.num_hidden_layers * (projections + attention) + logits)
+
+
+def least_bytes(workload: Workload) -> int:
+    """The matrices read once (the embedding through the logits), the hidden states written once."""
+    config, size = _config(workload), TORCH_DTYPES[workload.dtype].itemsize
+    weights = config.num_hidden_layers * config.layer_weights + config.vocab_size * config.hidden_size
+    return (weights + int(workload.axes["batch"]) * int(workload.axes["seq"]) * config.hidden_size) * size
+
+
+def tokens(workload: Workload) -> int | None:
+    """Batch × sequence: every token of every prompt is processed."""
+    return int(workload.axes["batch"]) * int(workload.axes["seq"])
+
+
+def receipt(implementation: str, p: DecoderPrefill) -> Receipt | None:
+    """What torch chooses for one layer's attention; transformers hands the question on without a mask."""
+    return sdpa_backends.receipt(sdpa_backends.AUTO, _layer_question(p)) if implementation == "sdpa" else None
+
+
+def _layer_question(p: DecoderPrefill) -> Question:
+    config, (batch, seq) = p.model.config, p.tokens.shape
+    head_dim = config.hidden_size // config.num_attention_heads
+    heads, kv_heads = config.num_attention_heads, config.num_key_value_heads
+    query = torch.empty(batch, heads, seq, head_dim, dtype=p.model.dtype, device=p.tokens.device)
+    key = torch.empty(batch, kv_heads, seq, head_dim, dtype=p.model.dtype, device=p.tokens.device)
+    return Question(query, key, key, causal=True, grouped=heads != kv_heads)
+
+
+def _config(workload: Workload) -> DecoderConfig:
+    return decoder_config(str(workload.axes["model"]))

@@ -1,0 +1,99 @@
+"""Residual addition and RMS norm: the sum goes on as the new residual, its norm into the next block."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import rms_norm
+
+from profiles.operations import tolerance
+from profiles.operations.random_inputs import TORCH_DTYPES, RandomInputs
+from profiles.operations.stages import stage
+from profiles.workload import Workload
+
+EPSILON = 1e-6
+ROWS_AT_ONCE = 8192  # of the float64 reference
+
+
+@dataclass(frozen=True, slots=True)
+class ResidualRMSNorm:
+    x: Tensor  # [rows, width]
+    residual: Tensor  # [rows, width]
+    weight: nn.Parameter  # [width]
+
+
+def inputs(workload: Workload, device: torch.device) -> ResidualRMSNorm:
+    rows, width = _sizes(workload)
+    random = RandomInputs(workload, device)
+    return ResidualRMSNorm(
+        x=random.activations(rows, width),
+        residual=random.activations(rows, width),
+        weight=random.weights(width, fan_in=1),
+    )
+
+
+def tiny(workload: Workload) -> Workload:
+    rows, width = _sizes(workload)
+    return Workload(
+        operation=workload.operation,
+        axes={"rows": min(rows, 16), "width": width},
+        dtype=workload.dtype,
+        distribution=workload.distribution,
+        seed=workload.seed,
+    )
+
+
+def unfused(n: ResidualRMSNorm) -> tuple[Tensor, Tensor]:
+    """As models write it out: the norm in fp32, rounded before the weight is applied."""
+    with stage("add"):
+        total = n.x + n.residual
+    with stage("square"):
+        wide = total.float()
+        squares = wide.pow(2)
+    with stage("mean"):
+        mean = squares.mean(dim=-1, keepdim=True)
+    with stage("rsqrt"):
+        inverse = torch.rsqrt(mean + EPSILON)
+    with stage("scale"):
+        return total, n.weight * (wide * inverse).to(total.dtype)
+
+
+def functional(n: ResidualRMSNorm) -> tuple[Tensor, Tensor]:
+    with stage("add"):
+        total = n.x + n.residual
+    with stage("square", "mean", "rsqrt", "scale"):
+        return total, rms_norm(total, (total.shape[-1],), n.weight, EPSILON)
+
+
+def reference(n: ResidualRMSNorm) -> tuple[Tensor, Tensor]:
+    """Float64 throughout, from the same rounded inputs; the sum is not rounded before its norm is taken."""
+    blocks = zip(torch.split(n.x, ROWS_AT_ONCE), torch.split(n.residual, ROWS_AT_ONCE), strict=True)
+    totals = torch.cat([x.double() + residual.double() for x, residual in blocks])
+    inverse = torch.rsqrt(totals.pow(2).mean(dim=-1, keepdim=True) + EPSILON)
+    return totals, totals * inverse * n.weight.double()
+
+
+def error_allowed(workload: Workload) -> float:
+    return tolerance.of_dtype(workload.dtype)
+
+
+def useful_flops(workload: Workload) -> int | None:  # noqa: ARG001 - every operation is asked
+    """None: the operation moves memory; its rate is bytes per second."""
+    return None
+
+
+def least_bytes(workload: Workload) -> int:
+    """Two inputs read once, two outputs written once, the weight read once."""
+    rows, width = _sizes(workload)
+    return (4 * rows * width + width) * TORCH_DTYPES[workload.dtype].itemsize
+
+
+def tokens(workload: Workload) -> int | None:  # noqa: ARG001 - every operation is asked
+    """None: one norm of one layer processes no tokens to the end."""
+    return None
+
+
+def _sizes(workload: Workload) -> tuple[int, int]:
+    return int(workload.axes["rows"]), int(workload.axes["width"])
