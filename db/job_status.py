@@ -1,0 +1,48 @@
+"""A job's status, derived from its trials. A trial that was tried again counts no more: its successor does."""
+
+from __future__ import annotations
+
+from sqlalchemy import ColumnElement, Select, case, exists, select
+from sqlalchemy.orm import aliased
+
+from db.models import JobRow, RunRow, TrialRow
+from db.views import JobStatus, TrialStatus
+from profiles.results import RunStatus
+
+OPEN = (TrialStatus.QUEUED, TrialStatus.RUNNING)
+
+
+def is_current() -> ColumnElement[bool]:
+    """Whether no other trial tries this one again."""
+    successor = aliased(TrialRow)
+    return ~exists().where(successor.retry_of == TrialRow.id)
+
+
+def job_status() -> ColumnElement[str]:
+    """Of the enclosing query's job: queued (all queued), running (any open), cancelled (all cancelled), failed (all
+    ended, no run succeeded), else done."""
+    return case(
+        (~_any(TrialRow.status != TrialStatus.QUEUED), JobStatus.QUEUED.value),
+        (_any(TrialRow.status.in_(OPEN)), JobStatus.RUNNING.value),
+        (~_any(TrialRow.status != TrialStatus.CANCELLED), JobStatus.CANCELLED.value),
+        (_any_succeeded(), JobStatus.DONE.value),
+        else_=JobStatus.FAILED.value,
+    )
+
+
+def is_open() -> ColumnElement[bool]:
+    """Whether the enclosing query's job has a trial that is queued or running."""
+    return _any(TrialRow.status.in_(OPEN))
+
+
+def _any(condition: ColumnElement[bool]) -> ColumnElement[bool]:
+    return _trials().where(condition).exists()
+
+
+def _any_succeeded() -> ColumnElement[bool]:
+    runs = _trials().join(RunRow, RunRow.trial_id == TrialRow.id).where(RunRow.status == RunStatus.SUCCEEDED)
+    return runs.exists()
+
+
+def _trials() -> Select[int]:
+    return select(TrialRow.id).where(TrialRow.job_id == JobRow.id, is_current()).correlate(JobRow)

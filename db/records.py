@@ -1,0 +1,40 @@
+"""The parts of results that are stored as JSON within a row."""
+
+from __future__ import annotations
+
+import msgspec
+
+from profiles.protocol import Phase
+from profiles.results import Conditions, Correctness, Counts, Finding, Receipt, Role
+from profiles.trace.timeline import Step, TimelineTrack
+
+
+class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """What a run says beside its status, failure, metrics and kernels."""
+
+    counts: Counts | None = None
+    correctness: Correctness | None = None
+    receipt: Receipt | None = None
+    trace_health: tuple[Finding, ...] = ()
+    trace: str | None = None
+    conditions: Conditions | None = None
+
+
+class VariantSteps(msgspec.Struct, frozen=True, kw_only=True):
+    """Where a variant of a running trial is."""
+
+    variant: str
+    passed: tuple[Phase, ...] = ()
+    current: Phase | None = None
+    so_far: str | None = None
+
+
+class TimelineTables(msgspec.Struct, frozen=True, kw_only=True):
+    """What the columns of a timeline index."""
+
+    tracks: tuple[TimelineTrack, ...]
+    names: tuple[str, ...]
+    short_names: tuple[str, ...]
+    roles: tuple[Role, ...]
+    stage_sets: tuple[tuple[str, ...], ...]
+    steps: tuple[Step, ...]

@@ -1,0 +1,64 @@
+"""Where things are kept, read once from the environment; an address that cannot work is refused by name."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+STATE = "FUSESCOPE_STATE"
+DATABASE_URL = "FUSESCOPE_DATABASE_URL"
+REDIS_URL = "FUSESCOPE_REDIS_URL"
+TRACES_URL = "FUSESCOPE_TRACES_URL"
+SCHEMES = {
+    DATABASE_URL: ("sqlite", "postgresql", "postgresql+psycopg"),
+    REDIS_URL: ("redis", "rediss", "redis+socket", "unix"),
+}
+
+
+class SettingsError(ValueError):
+    """A setting that cannot be used; the message says what is accepted."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """`redis_url` is None where the embedded server is to be used."""
+
+    state: Path
+    database_url: str
+    redis_url: str | None
+    traces_url: str
+
+
+def read_settings(environ: Mapping[str, str] = os.environ, *, state: Path | None = None) -> Settings:
+    """The settings of this process; `state`, from a command line, wins over the environment."""
+    directory = (state or Path(_text(environ, STATE) or ".fusescope")).expanduser().absolute()
+    return Settings(
+        state=directory,
+        database_url=_url(environ, DATABASE_URL) or f"sqlite:///{directory / 'fusescope.db'}",
+        redis_url=_url(environ, REDIS_URL),
+        traces_url=_text(environ, TRACES_URL) or (directory / "traces").as_uri(),
+    )
+
+
+def _text(environ: Mapping[str, str], name: str) -> str | None:
+    """None where the variable is not set; set but empty is a slip, not a choice."""
+    value = environ.get(name)
+    if value is not None and not value.strip():
+        raise SettingsError(f"{name} is set but empty; give it a value or unset it")
+    return value
+
+
+def _url(environ: Mapping[str, str], name: str) -> str | None:
+    url = _text(environ, name)
+    if url is not None and urlsplit(url).scheme not in SCHEMES[name]:
+        accepted = ", ".join(f"'{scheme}://…'" for scheme in SCHEMES[name])
+        raise SettingsError(f"{name} is {_without_password(url)!r}; expected one of {accepted}")
+    return url
+
+
+def _without_password(url: str) -> str:
+    scheme, at, rest = url.rpartition("@")
+    return f"…@{rest}" if at and scheme else url
