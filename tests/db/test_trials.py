@@ -64,7 +64,7 @@ def test_a_paused_worker_that_comes_back_is_fenced_off_everywhere(database: Data
     assert not beat(database, trial_id, worker="w1", attempt=first).owned
     assert not record_progress(database, trial_id, progress=progress, worker="w1", attempt=first)
     assert not finish_trial(database, trial_id, status=TrialStatus.DONE, worker="w1", attempt=first)
-    assert store_run(database, trial_id=trial_id, run=measured("naive"), environment=CPU, **late) is None  # type: ignore[arg-type]
+    assert store_run(database, trial_id=trial_id, run=measured("naive"), environment=CPU, **late) is None
     after = trial(database, trial_id)
     assert (after.owner, after.attempt, after.status) == ("w2", second, TrialStatus.RUNNING)
     assert all(variant.run is None for variant in after.progress)
@@ -164,12 +164,12 @@ def test_a_failed_trial_leaves_no_variant_open(database: Database) -> None:
     _, trial_id, attempt = submit_and_claim(database, "naive", "sdpa_flash", "sdpa_math")
     store_run(database, trial_id=trial_id, worker="w1", attempt=attempt, run=refused("sdpa_flash"), environment=CPU)
     owner = {"worker": "w1", "attempt": attempt}
-    assert finish_trial(database, trial_id, status=TrialStatus.FAILED, failure=RAN_OUT, **owner)  # type: ignore[arg-type]
+    assert finish_trial(database, trial_id, status=TrialStatus.FAILED, failure=RAN_OUT, **owner)
     ended = trial(database, trial_id)
     assert ended.failure == RAN_OUT
     assert ended.ended_at is not None
     assert [variant.run for variant in ended.progress] == [failed("naive"), refused("sdpa_flash"), failed("sdpa_math")]
-    assert not finish_trial(database, trial_id, status=TrialStatus.DONE, **owner)  # type: ignore[arg-type]
+    assert not finish_trial(database, trial_id, status=TrialStatus.DONE, **owner)
 
 
 def test_a_done_trial_without_a_result_says_so_on_the_run(database: Database) -> None:
@@ -194,7 +194,7 @@ def test_a_done_trial_without_a_result_says_so_on_the_run(database: Database) ->
 def test_illegal_ends_are_refused(database: Database, status: TrialStatus, failure: object, message: str) -> None:
     _, trial_id, attempt = submit_and_claim(database)
     with pytest.raises(IllegalMove, match=message):
-        finish_trial(database, trial_id, worker="w1", attempt=attempt, status=status, failure=failure)  # type: ignore[arg-type]
+        finish_trial(database, trial_id, worker="w1", attempt=attempt, status=status, failure=failure)
     assert trial(database, trial_id).status is TrialStatus.RUNNING
 
 
