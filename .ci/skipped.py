@@ -1,7 +1,7 @@
 """Fails where a test skipped that this machine should have run: only the tests that need a GPU may."""
 
 import sys
-import xml.etree.ElementTree as ElementTree
+from xml.etree import ElementTree
 
 ALLOWED = "GPU"
 

@@ -13,7 +13,11 @@ from app.commands.command import CommandError, Exit
 
 def main(argv: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if argv is None else argv)
-    options = _parser(chosen=_first_word(words)).parse_args(words)
+    try:
+        parser = _parser(chosen=_first_word(words))
+    except ModuleNotFoundError as error:
+        return _refuse(f"{error.name} is not installed here; `make install` installs what this command needs")
+    options = parser.parse_args(words)
     module = next(command for command in COMMANDS if command.name == options.command).load()
     wrong_use: tuple[type[Exception], ...] = (CommandError, *module.ERRORS)
     try:

@@ -224,3 +224,79 @@ class Catalogue(msgspec.Struct, frozen=True, kw_only=True):
 
     operations: tuple[CatalogueOperation, ...]
     presets: tuple[CataloguePreset, ...]
+
+
+class Submitted(msgspec.Struct, frozen=True, kw_only=True):
+    """What `fusescope submit --json` prints: ids of the database, and the job's status when it was printed.
+
+    `published` is False where the queue did not answer; a worker finds the trials within a minute all the same.
+    """
+
+    job: int
+    comparison: int
+    trials: tuple[int, ...]
+    status: str
+    published: bool
+
+
+class ComparedVariant(msgspec.Struct, frozen=True, kw_only=True):
+    """One row. `speed_up` is baseline ÷ variant, of medians; `apart` whether the two spreads (p25–p75) are."""
+
+    key: str
+    variant: str
+    source: str
+    state: str
+    baseline: bool
+    speed_up: float | None
+    apart: bool | None
+    environment: Environment | None
+    run: Run | None
+
+
+class ComparedWorkload(msgspec.Struct, frozen=True, kw_only=True):
+    """`by` is the metric that is compared; the rows have the baseline first, then the fastest."""
+
+    workload: Workload
+    by: str
+    answer: str
+    caveat: str | None
+    rows: tuple[ComparedVariant, ...]
+
+
+class Compared(msgspec.Struct, frozen=True, kw_only=True):
+    """What `fusescope compare --json` prints."""
+
+    schema: int = SCHEMA
+    workloads: tuple[ComparedWorkload, ...]
+
+
+class Imported(msgspec.Struct, frozen=True, kw_only=True):
+    """What `fusescope import --json` prints for each file: how many of its runs are new, and how many were known."""
+
+    file: str
+    comparisons: tuple[int, ...]
+    runs_new: int
+    runs_known: int
+
+
+class Exported(msgspec.Struct, frozen=True, kw_only=True):
+    """What `fusescope export --json` prints."""
+
+    file: str
+    comparison: int
+    size_bytes: int
+
+
+class Check(msgspec.Struct, frozen=True, kw_only=True):
+    """One line of `fusescope doctor`: `state` is `ok`, `warn` (works, but not all of it) or `fail`."""
+
+    name: str
+    state: str
+    found: str
+    remedy: str | None = None
+
+
+class Diagnosis(msgspec.Struct, frozen=True, kw_only=True):
+    """What `fusescope doctor --json` prints."""
+
+    checks: tuple[Check, ...]

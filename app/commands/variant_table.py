@@ -1,0 +1,133 @@
+"""Variants side by side as text: the answer, the table, and why some have no numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from app.commands.output import table
+from profiles import catalog
+from profiles.comparison.answer import answer
+from profiles.comparison.caveat import caveat
+from profiles.comparison.entry import Entry, State
+from profiles.comparison.figures import mib, rate, ratio, time_unit, workload_label
+from profiles.comparison.parts import plain
+from profiles.comparison.speed import TITLES, By, chosen, time
+from profiles.comparison.table import Row, rows
+from profiles.results import Counts
+
+NOT_MEASURED = "–"
+TERA = 1e12
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column is shown where at least one row has something to say in it."""
+
+    title: str
+    write: Callable[[Row[Entry]], str | None]
+    figure: bool = True
+
+
+def described(section: Sequence[Entry], *, baseline: str | None, by: str) -> list[str]:
+    """The lines of one section: entries of one workload."""
+    used = chosen(section, by)
+    ordered = rows(section, base_key=baseline, by=used)
+    workload = section[0].workload
+    lines = [f"{catalog.operation(workload.operation).title}: {workload_label(workload)}", *_devices(section), ""]
+    lines += _table(ordered, _columns(section, used))
+    lines += ["", answer(section, base_key=baseline, by=used).text]
+    warning = caveat(section, base_key=baseline, by=used)
+    if warning is not None:
+        lines.append(f"{warning.label}: {plain(warning.parts)}")
+    return lines
+
+
+def _devices(section: Sequence[Entry]) -> list[str]:
+    found = [(e.environment.device_name, f"torch {e.environment.torch}") for e in section if e.environment]
+    return [", ".join(device) for device in dict.fromkeys(found)]
+
+
+def _table(ordered: Sequence[Row[Entry]], columns: Sequence[Column]) -> list[str]:
+    written = [[column.write(row) for row in ordered] for column in columns]
+    shown = [(c, cells) for c, cells in zip(columns, written, strict=True) if any(cells)]
+    return table(
+        [column.title for column, _ in shown],
+        [[cell or NOT_MEASURED for cell in line] for line in zip(*(cells for _, cells in shown), strict=True)],
+        right=[column.figure for column, _ in shown],
+    )
+
+
+def _columns(section: Sequence[Entry], by: By) -> list[Column]:
+    keyed = len({entry.variant for entry in section}) < len(section)
+    return [
+        *([Column("key", lambda row: row.entry.key, figure=False)] if keyed else []),
+        Column("variant", lambda row: row.entry.variant, figure=False),
+        *(_time_column(section, one) for one in (By.GPU_TIME, By.CALL_TIME)),
+        Column("p25–p75", lambda row: _spread(row, by)),
+        Column("speed-up", _speed_up),
+        Column("kernels", lambda row: _counted(row, lambda counts: counts.kernels)),
+        Column("copies", lambda row: _counted(row, lambda counts: counts.memcpy)),
+        Column("fills", lambda row: _counted(row, lambda counts: counts.memset)),
+        Column("launches", lambda row: _counted(row, lambda counts: counts.launches)),
+        Column("operators", lambda row: _counted(row, lambda counts: counts.operators)),
+        Column("tokens/s", lambda row: _metric(row, "tokens_per_s", rate)),
+        Column("TFLOP/s", lambda row: _metric(row, "useful_tflops", "{:,.2f}".format)),
+        Column("peak MiB", lambda row: _metric(row, "peak_memory", mib)),
+        Column("rel. error", _error),
+        Column("", _remark, figure=False),
+    ]
+
+
+def _time_column(section: Sequence[Entry], by: By) -> Column:
+    unit = time_unit(section[0].workload)
+
+    def write(row: Row[Entry]) -> str | None:
+        metric = time(row.entry, by)
+        return None if metric is None else unit.write(metric.value) + ("?" if metric.doubt else "")
+
+    return Column(f"{TITLES[by]}, {unit.symbol}", write)
+
+
+def _spread(row: Row[Entry], by: By) -> str | None:
+    metric = time(row.entry, by)
+    if metric is None or metric.low is None or metric.high is None:
+        return None
+    return time_unit(row.entry.workload).span(metric.low, metric.high)
+
+
+def _speed_up(row: Row[Entry]) -> str | None:
+    if row.is_baseline:
+        return "baseline"
+    if row.speed_up is None:
+        return None
+    return ratio(row.speed_up.ratio) if row.speed_up.apart is not False else f"≈ {ratio(row.speed_up.ratio)}"
+
+
+def _counted(row: Row[Entry], kind: Callable[[Counts], int | None]) -> str | None:
+    counts = row.entry.run.counts if row.entry.run is not None else None
+    number = None if counts is None else kind(counts)
+    return None if number is None else f"{number:,}"
+
+
+def _metric(row: Row[Entry], name: str, write: Callable[[float], str]) -> str | None:
+    metric = row.entry.run.metric(name) if row.entry.run is not None else None
+    return None if metric is None else write(metric.value)
+
+
+def _error(row: Row[Entry]) -> str | None:
+    correctness = row.entry.run.correctness if row.entry.run is not None else None
+    if correctness is None or correctness.relative_l2 is None:
+        return None
+    return f"{correctness.relative_l2:.1e}"
+
+
+def _remark(row: Row[Entry]) -> str | None:
+    """What a reader must know beside the figures: why there are none, or what is in doubt."""
+    run = row.entry.run
+    if run is not None and run.failure is not None:
+        return f"{row.state}: {run.failure.message}"
+    if row.state is not State.MEASURED:
+        return str(row.state)
+    doubts = [f"{metric.name}: {metric.doubt}" for metric in run.metrics if metric.doubt] if run is not None else []
+    return "; ".join(doubts) or None
