@@ -67,7 +67,8 @@ def _repeats(ordered: Int64s) -> Bools:
     host = ~np.isin(ordered[0], (*GPU_KINDS, *CALL_KINDS))
     if 2 * np.count_nonzero(repeats & host) != np.count_nonzero(host):
         repeats &= ~host
-    return repeats & (correlated | host)
+    repeats &= correlated | host
+    return repeats
 
 
 def _invalid(kinds: Int64s) -> Iterator[Finding]:

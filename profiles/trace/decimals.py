@@ -28,7 +28,7 @@ def nanoseconds(microseconds: Sequence[bytes]) -> tuple[Int64s, Bools]:
     characters = texts.view(np.uint8).reshape(len(texts), width)
     lengths = np.char.str_len(texts)
     values, valid = _plain_decimals(characters, lengths)
-    for row in np.flatnonzero(~valid):
+    for row in np.flatnonzero(~valid).tolist():
         value = _any_number(microseconds[row])
         if value is not None:
             values[row], valid[row] = value, True

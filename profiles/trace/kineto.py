@@ -104,12 +104,12 @@ class _Recording:
         return self._names.setdefault(name or NO_NAME, len(self._names))
 
     def _track(self, event: Event) -> int:
-        args = event.args
-        if self._kinds[event.cat] in GPU_KINDS and args is not None and args.stream is not None:
-            key = (args.device if args.device is not None else event.pid, args.stream, True)
-        else:
-            key = (event.pid, event.tid, self._kinds[event.cat] in GPU_KINDS)
-        return self._tracks.setdefault(key, len(self._tracks))
+        process, row, args = event.pid, event.tid, event.args
+        on_gpu = self._kinds[event.cat] in GPU_KINDS
+        if on_gpu and args is not None:
+            process = process if args.device is None else args.device
+            row = row if args.stream is None else args.stream
+        return self._tracks.setdefault((process, row, on_gpu), len(self._tracks))
 
     def _named_track(self, key: tuple[Loose, Loose, bool]) -> Track:
         process, row, on_gpu = key

@@ -164,8 +164,10 @@ class KinetoDocument:
             return None
 
     def _one_by_one(self, spans: list[Span]) -> list[Event]:
-        events = (self._one(span, self.records + position) for position, span in enumerate(spans, 1))
-        return [event for event in events if event is not None]
+        events = [self._one(span, self.records + position) for position, span in enumerate(spans, 1)]
+        run = [event for event in events if event is not None]
+        self.records += len(spans) - len(run)
+        return run
 
     def _one(self, span: Span, number: int) -> Event | None:
         """One event, repaired if need be; None for one whose fields are of the wrong kind, which is counted."""

@@ -1,0 +1,189 @@
+"""What is missing or impossible in a trace, and which numbers that makes doubtful."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from profiles.results import Finding
+from profiles.trace.launches import CallKind, Launches
+from profiles.trace.model import ABSENT, CALL_KINDS, GPU_KINDS, Int64s, SliceKind, Trace
+from profiles.trace.steps import Step, count_slices
+
+_YEAR_2100_NS = 4_102_444_800 * 10**9
+PER_STEP = ("steps.kernels", "counts.kernels", "counts.memcpy", "counts.memset")
+
+
+@dataclass(frozen=True, slots=True)
+class Unlinked:
+    """GPU slices whose launching call is not in the file: `earlier` ones were launched before the recording began,
+    of the `lost` ones nothing is known."""
+
+    earlier: Int64s
+    lost: Int64s
+
+
+def find_unlinked(trace: Trace, launches: Launches) -> Unlinked:
+    """Calls are numbered in order, and a stream works in order: what is from before the recording has a lower
+    correlation than every recorded call, and ran before every slice of its stream whose call was recorded."""
+    slices = trace.slices
+    gpu = slices.of(*GPU_KINDS)
+    unlinked = gpu[launches.call_of[gpu] == ABSENT]
+    calls = slices.correlation[slices.of(*CALL_KINDS)]
+    calls = calls[calls != ABSENT]
+    if len(calls) == 0:
+        return Unlinked(earlier=unlinked[:0], lost=unlinked)
+    first_linked_ns = np.full(len(trace.tracks), np.iinfo(np.int64).max)
+    linked = gpu[launches.call_of[gpu] != ABSENT]
+    np.minimum.at(first_linked_ns, slices.track[linked], slices.start_ns[linked])
+    correlation = slices.correlation[unlinked]
+    earlier = (correlation != ABSENT) & (correlation < calls.min())
+    earlier &= slices.start_ns[unlinked] <= first_linked_ns[slices.track[unlinked]]
+    return Unlinked(earlier=unlinked[earlier], lost=unlinked[~earlier])
+
+
+def kernels_in(step: Step, trace: Trace, launches: Launches, unlinked: Unlinked) -> int | None:
+    """The kernels launched within a step; None where that cannot be told."""
+    untold = step.barren or len(unlinked.lost) or launches.reused or not _recorded_gpu(trace, launches)
+    return None if untold else count_slices(step, trace, SliceKind.KERNEL)
+
+
+def find_problems(trace: Trace, launches: Launches, steps: tuple[Step, ...], unlinked: Unlinked) -> tuple[Finding, ...]:
+    """The reader's findings, then those that the slices tell."""
+    return (
+        *trace.findings,
+        *_missing_records(trace, launches, steps),
+        *_lost_launches(trace, unlinked),
+        *_spill_over(trace, unlinked),
+        *_reused_correlations(launches),
+        *_unstable(trace, launches, steps, unlinked),
+        *_drift(trace, launches),
+        *_unit(trace),
+        *_other_accelerator(trace),
+    )
+
+
+def _recorded_gpu(trace: Trace, launches: Launches) -> bool:
+    return len(launches.calls) > 0 or len(trace.slices.of(*GPU_KINDS)) > 0
+
+
+def _missing_records(trace: Trace, launches: Launches, steps: tuple[Step, ...]) -> Iterator[Finding]:
+    barren = len(launches.barren)
+    if barren and not len(trace.slices.of(*GPU_KINDS)):
+        yield Finding(
+            code="gpu_records_missing",
+            message=f"{barren:,} launches, but no GPU records at all: the GPU's part of the recording was lost",
+            count=barren,
+            doubtful=(*PER_STEP, "kernels", "memcpy", "memset", "kernel_sum_ns", "kernel_busy_ns", "gpu_busy_ns"),
+        )
+    elif barren:
+        kernel_launches = int((launches.kinds[launches.barren] == CallKind.KERNEL).sum())
+        within = sum(step.barren for step in steps)
+        yield Finding(
+            code="launches_without_slices",
+            message=f"{kernel_launches:,} kernel and {barren - kernel_launches:,} graph launches started nothing that"
+            f" was recorded ({within:,} of them within steps)",
+            count=barren,
+            doubtful=(*PER_STEP, "kernels", "kernel_sum_ns", "kernel_busy_ns"),
+        )
+    elif steps and not _recorded_gpu(trace, launches):
+        yield Finding(
+            code="no_gpu_activity",
+            message="neither launches nor GPU slices: recorded on a CPU, or without the GPU's activities",
+            count=1,
+            doubtful=PER_STEP,
+        )
+
+
+def _lost_launches(trace: Trace, unlinked: Unlinked) -> Iterator[Finding]:
+    lost = len(unlinked.lost)
+    if lost:
+        kernels = _kernels(trace, unlinked.lost)
+        yield Finding(
+            code="slices_without_launches",
+            message=f"the launches of {kernels:,} kernels and {lost - kernels:,} copies and fills are not in the file:"
+            " they belong to no step",
+            count=lost,
+            doubtful=(*PER_STEP, "launches", "launched_before_window"),
+        )
+
+
+def _spill_over(trace: Trace, unlinked: Unlinked) -> Iterator[Finding]:
+    earlier = len(unlinked.earlier)
+    if earlier:
+        kernels = _kernels(trace, unlinked.earlier)
+        yield Finding(
+            code="launched_before_window",
+            message=f"{kernels:,} kernels and {earlier - kernels:,} copies and fills were launched before the recording"
+            " began; they are in the file's totals and in no step",
+            count=earlier,
+            doubtful=("kernels", "kernel_sum_ns", "kernel_busy_ns", "gpu_busy_ns"),
+        )
+
+
+def _reused_correlations(launches: Launches) -> Iterator[Finding]:
+    if launches.reused:
+        yield Finding(
+            code="correlations_reused",
+            message=f"{launches.reused:,} launches share their correlation with another one (several processes in one"
+            " file?): their slices cannot be told apart",
+            count=launches.reused,
+            doubtful=(*PER_STEP, "linked_kernels", "kernels_from_graph_launches"),
+        )
+
+
+def _unstable(trace: Trace, launches: Launches, steps: tuple[Step, ...], unlinked: Unlinked) -> Iterator[Finding]:
+    counts = [kernels_in(step, trace, launches, unlinked) for step in steps]
+    told = [count for count in counts if count is not None]
+    if len(set(told)) > 1:
+        shown = ", ".join(f"{count:,}" for count in told[:12]) + (", …" if len(told) > 12 else "")
+        yield Finding(
+            code="unstable_counts",
+            message=f"the steps launched different numbers of kernels: {shown}",
+            count=len(set(told)),
+            doubtful=("counts.kernels",),
+        )
+
+
+def _drift(trace: Trace, launches: Launches) -> Iterator[Finding]:
+    slices = trace.slices
+    linked = np.flatnonzero(launches.call_of != ABSENT)
+    lag_ns = slices.start_ns[linked] - slices.start_ns[launches.call_of[linked]]
+    early = int((lag_ns < 0).sum())
+    if early:
+        yield Finding(
+            code="slices_before_launches",
+            message=f"{early:,} GPU slices begin before the call that launched them, by up to"
+            f" {-int(lag_ns.min()) / 1000:,.1f} µs: the clocks of host and GPU have drifted apart",
+            count=early,
+            doubtful=("timeline",),
+        )
+
+
+def _unit(trace: Trace) -> Iterator[Finding]:
+    starts = trace.slices.start_ns
+    if len(starts) and trace.epoch_ns + int(starts[0]) > _YEAR_2100_NS:
+        span_s = (int(trace.slices.end_ns.max()) - int(starts[0])) / 1e9
+        yield Finding(
+            code="suspicious_unit",
+            message="timestamps are read as µs, as the format says, which puts the recording after the year 2100"
+            f" and makes it {span_s:,.1f} s long: they may have been written in ns",
+            count=1,
+            doubtful=("kernel_sum_ns", "kernel_busy_ns", "gpu_busy_ns", "gpu_span_ns", "timeline"),
+        )
+
+
+def _other_accelerator(trace: Trace) -> Iterator[Finding]:
+    if trace.other_accelerator:
+        yield Finding(
+            code="other_accelerator",
+            message=f"the records of {trace.other_accelerator} hardware are no GPU kernels and are not counted",
+            count=1,
+            doubtful=("kernels", "launches", *PER_STEP),
+        )
+
+
+def _kernels(trace: Trace, rows: Int64s) -> int:
+    return int((trace.slices.kind[rows] == SliceKind.KERNEL).sum())

@@ -1,0 +1,138 @@
+"""Which call launched which slice: joined by correlation, never by time."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import IntEnum
+
+import numpy as np
+
+from profiles.trace.model import ABSENT, CALL_KINDS, GPU_KINDS, Bools, Int64s, SliceKind, Trace
+
+
+class CallKind(IntEnum):
+    """What a call starts on the GPU. Each is counted apart: one graph launch starts many kernels."""
+
+    OTHER = 0
+    KERNEL = 1
+    GRAPH = 2
+    MEMCPY = 3
+    MEMSET = 4
+
+
+_PATTERNS = (
+    (CallKind.GRAPH, re.compile(r"(cuda|cu|hip)GraphLaunch")),
+    (CallKind.KERNEL, re.compile(r"(cuda|cu|hip)\w*Launch\w*Kernel|hipLaunchByPtr|cuLaunch(Grid|$)|ur\w*KernelLaunch")),
+    (CallKind.MEMCPY, re.compile(r"(cuda|cu|hip)Memcpy")),
+    (CallKind.MEMSET, re.compile(r"(cuda|cu|hip)Memset")),
+)
+_CAPTURE = re.compile(r"(cuda|cu|hip)StreamBeginCapture"), re.compile(r"(cuda|cu|hip)StreamEndCapture")
+
+
+@dataclass(frozen=True, slots=True)
+class Launches:
+    """Rows are rows of the trace's slices.
+
+    `call_of` has, for each row, the row of the call that started it, ABSENT where the file holds none (and for all
+    that is no GPU slice). `calls` are the calls that start something, a runtime call and the driver call beneath it
+    counted once; `kinds` says what each starts, `slices` how many GPU slices each started, and `captured` which ran
+    while a graph was being captured, and so started nothing, `correlations` what joins them to their slices.
+    """
+
+    call_of: Int64s
+    calls: Int64s
+    kinds: Int64s
+    slices: Int64s
+    captured: Bools
+    correlations: Int64s
+
+    def of(self, kind: CallKind) -> Int64s:
+        rows: Int64s = self.calls[self.kinds == kind]
+        return rows
+
+    @property
+    def reused(self) -> int:
+        """Calls whose correlation another call has as well: their slices cannot be told apart."""
+        return len(self.correlations) - len(np.unique(self.correlations))
+
+    @property
+    def barren(self) -> Int64s:
+        """Places in `calls` of kernel and graph launches that should have started slices and did not."""
+        starts_kernels = (self.kinds == CallKind.KERNEL) | (self.kinds == CallKind.GRAPH)
+        return np.flatnonzero(starts_kernels & (self.slices == 0) & ~self.captured)
+
+
+def find_launches(trace: Trace) -> Launches:
+    slices = trace.slices
+    rows = slices.of(*CALL_KINDS)
+    kind_of_name = np.array([_call_kind(name) for name in trace.names], np.int64)
+    calls = rows[kind_of_name[slices.name[rows]] != CallKind.OTHER]
+    calls = calls[~_driver_twins(trace, calls)]
+    call_of = _joined(trace, rows)
+    started = np.bincount(_counted(trace, calls, call_of), minlength=len(slices))
+    return Launches(
+        call_of=call_of,
+        calls=calls,
+        kinds=kind_of_name[slices.name[calls]],
+        slices=started[calls].astype(np.int64),
+        captured=_while_capturing(trace, rows, calls),
+        correlations=slices.correlation[calls],
+    )
+
+
+def kernels_of_graphs(trace: Trace, launches: Launches) -> Int64s:
+    """The kernels that graph launches started."""
+    kernels = trace.slices.of(SliceKind.KERNEL)
+    linked = kernels[launches.call_of[kernels] != ABSENT]
+    correlations = trace.slices.correlation
+    from_graphs: Int64s = linked[np.isin(correlations[linked], correlations[launches.of(CallKind.GRAPH)])]
+    return from_graphs
+
+
+def _call_kind(name: str) -> CallKind:
+    return next((kind for kind, pattern in _PATTERNS if pattern.match(name)), CallKind.OTHER)
+
+
+def _driver_twins(trace: Trace, calls: Int64s) -> Bools:
+    """Driver calls made beneath a runtime call of the same correlation."""
+    kind, correlation = trace.slices.kind[calls], trace.slices.correlation[calls]
+    runtime = correlation[(kind == SliceKind.RUNTIME) & (correlation != ABSENT)]
+    twins: Bools = (kind == SliceKind.DRIVER) & np.isin(correlation, runtime)
+    return twins
+
+
+def _joined(trace: Trace, calls: Int64s) -> Int64s:
+    """For each row, the first call with the correlation of a GPU slice: slices are ordered by start, so the outer."""
+    slices = trace.slices
+    call_of = np.full(len(slices), ABSENT, np.int64)
+    gpu = slices.of(*GPU_KINDS)
+    gpu = gpu[slices.correlation[gpu] != ABSENT]
+    correlations, first = np.unique(slices.correlation[calls], return_index=True)
+    if len(correlations) == 0 or len(gpu) == 0:
+        return call_of
+    at = np.minimum(np.searchsorted(correlations, slices.correlation[gpu]), len(correlations) - 1)
+    found = correlations[at] == slices.correlation[gpu]
+    call_of[gpu[found]] = calls[first[at[found]]]
+    return call_of
+
+
+def _counted(trace: Trace, calls: Int64s, call_of: Int64s) -> Int64s:
+    """For each started slice the call in `calls` of its correlation: where a driver call came first, its twin."""
+    correlation = trace.slices.correlation
+    counted = {int(correlation[row]): int(row) for row in calls[::-1]}
+    started = call_of[call_of != ABSENT]
+    return np.array([counted.get(int(correlation[row]), int(row)) for row in started], np.int64)
+
+
+def _while_capturing(trace: Trace, rows: Int64s, calls: Int64s) -> Bools:
+    """Calls on a thread between the begin and the end of a stream capture there."""
+    slices = trace.slices
+    captured = np.zeros(len(calls), np.bool_)
+    begins, ends = (np.array([bool(pattern.match(name)) for name in trace.names], np.bool_) for pattern in _CAPTURE)
+    for begin in rows[begins[slices.name[rows]]].tolist() if len(trace.names) else []:
+        after = rows[ends[slices.name[rows]] & (slices.track[rows] == slices.track[begin]) & (rows > begin)]
+        end = slices.start_ns[after[0]] if len(after) else np.iinfo(np.int64).max
+        inside = (slices.start_ns[calls] >= slices.start_ns[begin]) & (slices.start_ns[calls] <= end)
+        captured |= inside & (slices.track[calls] == slices.track[begin])
+    return captured
