@@ -38,13 +38,18 @@ def time_unit(workload: Workload) -> TimeUnit:
     return MICROSECONDS if catalog.operation(workload.operation).stages else MILLISECONDS
 
 
+def digits(value: float) -> str:
+    """Three significant digits above 1, two decimals below, thousands whole: `25.4`, `7.60`, `0.45`, `1,240`."""
+    if value >= 99.95:
+        return f"{value:,.0f}"
+    if value >= 9.995:
+        return f"{value:.1f}"
+    return f"{value:.2f}" if value >= 0.0995 else f"{value:.2g}"
+
+
 def ratio(value: float) -> str:
-    """A ratio with three significant digits: `25.4×`, `0.45×` below one with two decimals, `1,240×`."""
-    if value < 1:
-        return f"{value:.2f}×" if value >= 0.095 else f"{value:.2g}×"
-    if value < 9.995:
-        return f"{value:.2f}×"
-    return f"{value:.1f}×" if value < 99.95 else f"{value:,.0f}×"
+    """`25.4×`."""
+    return f"{digits(value)}×"
 
 
 def percent(share: float) -> str:
@@ -60,14 +65,19 @@ def mib(size_bytes: float) -> str:
 
 
 def prose_time(ns: float) -> str:
-    """A time in the unit that suits it: `48 ms`, `178.5 µs`, `8.2 s`."""
+    """A time in the unit that suits it: `178.5 µs`, `47.8 ms`, `8.20 s`."""
     if ns >= NS_PER_S:
-        return f"{ns / NS_PER_S:,.1f} s"
-    if ns >= 10 * NS_PER_MS:
-        return f"{ns / NS_PER_MS:.0f} ms"
-    if ns >= NS_PER_MS:
-        return f"{ns / NS_PER_MS:.1f} ms"
-    return f"{ns / NS_PER_US:.1f} µs"
+        return f"{digits(ns / NS_PER_S)} s"
+    return f"{digits(ns / NS_PER_MS)} ms" if ns >= NS_PER_MS else f"{ns / NS_PER_US:.1f} µs"
+
+
+def whole_time(ns: float) -> str:
+    """A time for a narrow place: whole µs from 10 on."""
+    return f"{ns / NS_PER_US:,.0f} µs" if ns >= 10 * NS_PER_US else f"{ns / NS_PER_US:.1f} µs"
+
+
+def whole_percent(share: float) -> str:
+    return f"{share * 100:.0f} %" if share >= 0.005 else "< 1 %"
 
 
 def rate(per_s: float) -> str:

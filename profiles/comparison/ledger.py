@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import groupby
+from itertools import chain, groupby
 
 from profiles import catalog
 from profiles.comparison import figures
@@ -16,7 +16,9 @@ from profiles.comparison.roles import share, traced_ns
 from profiles.results import KernelUse, Role, Run
 
 MOST_BLOCKS_PER_STAGE = 3
-MOST_LOOSE_BLOCKS = 8
+MOST_LOOSE_BLOCKS = 9
+COMFORTABLE = 5
+MOST_ALIKE = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,15 +63,23 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Ledger:
+    """`alike` are entries left out because, like columns that are shown, one kernel covers all their stages."""
+
     stages: tuple[str, ...]
     columns: tuple[Column, ...]
+    alike: tuple[Entry, ...] = ()
 
 
 def ledger(entries: Sequence[Entry]) -> Ledger | None:
     """Of one section's entries with kernels, in the order given; None where there is nothing to lay out."""
     stages = catalog.operation(entries[0].workload.operation).stages if entries else ()
-    columns = tuple(_column(e, e.run, stages) for e in entries if e.run is not None and e.run.kernels)
-    return Ledger(stages, columns) if stages and columns else None
+    columns = [_column(e, e.run, stages) for e in entries if e.run is not None and e.run.kernels]
+    if not stages or not columns:
+        return None
+    fused = [column for column in columns if _is_one_kernel(column, stages)]
+    alike = fused[MOST_ALIKE:] if len(columns) > COMFORTABLE else []
+    shown = tuple(column for column in columns if column not in alike)
+    return Ledger(stages, shown, tuple(column.entry for column in alike))
 
 
 @dataclass(slots=True)
@@ -91,6 +101,11 @@ def _column(entry: Entry, run: Run, stages: tuple[str, ...]) -> Column:
         loose=_blocks(loose, whole, stages=0, most=MOST_LOOSE_BLOCKS if not placed else 1),
         total_ns=whole,
     )
+
+
+def _is_one_kernel(column: Column, stages: tuple[str, ...]) -> bool:
+    cells = [cell for cell in column.cells if cell.blocks]
+    return not column.loose and len(cells) == 1 and len(cells[0].blocks) == 1 and cells[0].span == len(stages)
 
 
 def _cells(uses: Sequence[KernelUse], stages: tuple[str, ...], whole: int) -> tuple[Cell, ...]:
@@ -123,13 +138,24 @@ def _extent(use: KernelUse, stages: tuple[str, ...]) -> tuple[int, int]:
 
 
 def _blocks(uses: Sequence[KernelUse], whole: int, *, stages: int, most: int) -> tuple[Block, ...]:
-    """One block for each use; neighbours of one role in one block where they are too many; all in one at last."""
-    if len(uses) <= most:
-        return tuple(_block([use], whole, stages) for use in uses)
-    alike = [list(run) for _, run in groupby(uses, key=lambda use: use.role)]
-    if len(alike) <= most:
-        return tuple(_block(group, whole, stages) for group in alike)
-    return (_block(uses, whole, stages),)
+    """One block for each use; neighbours of one role together where they are too many, then what lies between the
+    longest ones."""
+    groups = [[use] for use in uses]
+    if len(groups) > most:
+        groups = [list(alike) for _, alike in groupby(uses, key=lambda use: use.role)]
+    if len(groups) > most:
+        groups = _between_longest(groups, (most - 1) // 2)
+    return tuple(_block(group, whole, stages) for group in groups)
+
+
+def _between_longest(groups: list[list[KernelUse]], kept: int) -> list[list[KernelUse]]:
+    """The `kept` longest groups alone, each stretch between them as one."""
+    longest = sorted(groups, key=lambda group: sum(use.total_ns for use in group), reverse=True)[:kept]
+    merged: list[list[KernelUse]] = []
+    for alone, neighbours in groupby(groups, key=lambda group: group in longest):
+        stretch = list(neighbours)
+        merged += stretch if alone else [list(chain.from_iterable(stretch))]
+    return merged
 
 
 def _block(uses: Sequence[KernelUse], whole: int, stages: int) -> Block:

@@ -1,0 +1,195 @@
+"""The columns of the variant table: a head, and what a run shows in it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from html import escape
+
+from app.charts.bars import small_bar
+from app.charts.doubts import Doubts
+from app.charts.markup import missing
+from app.charts.receipt import what_ran
+from app.formatting import count, error
+from app.markup import Tone, badge, muted
+from profiles.comparison.entry import Entry, State, in_state
+from profiles.comparison.figures import TimeUnit, mib, rate, ratio, time_unit
+from profiles.comparison.roles import traced_ns
+from profiles.comparison.speed import TITLES, By, SpeedUp, offered
+from profiles.comparison.table import Row
+from profiles.results import Counts, Metric, Run
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Frame:
+    """What all rows of one table share: units, the bars' common scale, whose speed the ratios are against."""
+
+    unit: TimeUnit
+    by: By
+    base_key: str | None
+    on_cpu: bool
+    longest_ns: int
+    times: tuple[By, ...]
+    graphs: bool
+    tokens: bool
+    flops: bool
+    doubts: Doubts = field(default_factory=Doubts)
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """`cell` gives the inner HTML for a run that has figures. Columns that are `wide` go on a phone.
+
+    `spread` tells the head that the samples' spread stands beside the value.
+    """
+
+    head: str
+    unit: str
+    cell: Callable[[Row[Entry], Run, Frame], str]
+    number: bool = True
+    spread: bool = False
+    wide: bool = True
+
+    @property
+    def classes(self) -> str:
+        return " ".join([*(["num"] if self.number else []), *(["wide"] if self.wide else [])])
+
+
+def frame(entries: Sequence[Entry], *, by: By, base_key: str | None) -> Frame:
+    runs = [e.run for e in in_state(entries, State.MEASURED, State.INCORRECT) if e.run is not None]
+    times = offered(entries)
+    return Frame(
+        unit=time_unit(entries[0].workload),
+        by=by,
+        base_key=base_key,
+        on_cpu=bool(times) and By.GPU_TIME not in times,
+        longest_ns=max((traced_ns(run) for run in runs), default=0),
+        times=times or tuple(By),
+        graphs=any(run.counts is not None and run.counts.graph_launches for run in runs),
+        tokens=any(run.metric("tokens_per_s") for run in runs),
+        flops=any(run.metric("useful_tflops") for run in runs),
+    )
+
+
+def columns(frame: Frame) -> tuple[Column, ...]:
+    """All that has something to say for this kind of device and operation."""
+    principal = frame.times[0]
+    against = f"against {frame.base_key}" if frame.base_key else "no baseline"
+    return (
+        Column("What ran", "", lambda _, run, __: what_ran(run.receipt), number=False),
+        *_counted(frame),
+        Column(_time_title(principal), frame.unit.symbol, _time_cell(principal), spread=True, wide=False),
+        Column("", "by role", lambda _, run, f: small_bar(run, f.longest_ns), number=False),
+        *(Column(_time_title(by), frame.unit.symbol, _time_cell(by), spread=by is frame.by) for by in frame.times[1:]),
+        Column("Speed-up", against, lambda row, _, __: _speed_up(row), wide=False),
+        *([Column("Tokens", "per s", _tokens)] if frame.tokens else []),
+        *([Column("Useful", "TFLOP/s", _flops)] if frame.flops else []),
+        Column("Peak mem", "MiB", _memory),
+        Column("Output", "rel. error", lambda _, run, __: _output(run)),
+    )
+
+
+def _counted(frame: Frame) -> tuple[Column, ...]:
+    if frame.on_cpu:
+        return (Column("Operators", "per forward", _count(lambda counts: counts.operators), wide=False),)
+    graphs = (Column("Graphs", "launched", _count(lambda counts: counts.graph_launches)),) if frame.graphs else ()
+    return (
+        Column("Kernels", "per forward", _count(lambda counts: counts.kernels), wide=False),
+        Column("Copies", "", _count(lambda counts: counts.memcpy)),
+        Column("Fills", "", _count(lambda counts: counts.memset)),
+        Column("Launches", "", _count(lambda counts: counts.launches)),
+        *graphs,
+    )
+
+
+def _count(pick: Callable[[Counts], int | None]) -> Callable[[Row[Entry], Run, Frame], str]:
+    def cell(_: Row[Entry], run: Run, frame: Frame) -> str:
+        number = None if run.counts is None else pick(run.counts)
+        if number is None:
+            return missing(_why_uncounted(run))
+        unstable = run.counts.unstable if run.counts is not None and number else None
+        doubt = f"unstable: {', '.join(map(str, unstable))} in equal passes" if unstable else None
+        return frame.doubts.mark(count(number), doubt) if number else '<span class="fs-faint">0</span>'
+
+    return cell
+
+
+def _why_uncounted(run: Run) -> str:
+    return run.trace_health[0].message if run.trace_health else "not counted: the run has no trace"
+
+
+def _time_title(by: By) -> str:
+    return "GPU time" if by is By.GPU_TIME else "Back-to-back"
+
+
+def _time_cell(by: By) -> Callable[[Row[Entry], Run, Frame], str]:
+    def cell(_: Row[Entry], run: Run, frame: Frame) -> str:
+        metric = run.metric(by)
+        spread = by in (frame.times[0], frame.by)
+        if metric is None:
+            return missing(f"no {TITLES[by]} was recorded")
+        figure = frame.doubts.mark(frame.unit.write(metric.value), metric.doubt)
+        return f"{figure}{_spread(metric, frame.unit)}" if spread else figure
+
+    return cell
+
+
+def _spread(metric: Metric, unit: TimeUnit) -> str:
+    if metric.low is None or metric.high is None:
+        return '<span class="fs-spread"></span>'
+    samples = f", {len(metric.samples)} samples" if metric.samples else ""
+    title = f"{metric.statistic}, {metric.interval or 'interval'} of the samples{samples}"
+    return f'<span class="fs-spread" title="{escape(title)}">{unit.span(metric.low, metric.high)}</span>'
+
+
+def _speed_up(row: Row[Entry]) -> str:
+    if row.is_baseline:
+        return muted("baseline")
+    if row.state is State.INCORRECT:
+        return missing("incorrect variants have no speed-up")
+    if row.speed_up is None:
+        return missing("no time to compare with the baseline's")
+    return _ratio(row.speed_up)
+
+
+def _ratio(gain: SpeedUp) -> str:
+    figure = ratio(gain.ratio)
+    if gain.apart is False:
+        title = "cannot be told apart from the baseline: the p25–p75 ranges of the samples overlap"
+        return f'<span title="{title}">? {figure}</span>'
+    if gain.faster:
+        return f'<b class="fs-green" title="faster than the baseline, by medians">▲ {figure}</b>'
+    if gain.slower:
+        return f'<b class="fs-red" title="slower than the baseline, by medians">▼ {figure}</b>'
+    return figure
+
+
+def _tokens(_: Row[Entry], run: Run, frame: Frame) -> str:
+    return _metric(run.metric("tokens_per_s"), rate, frame)
+
+
+def _flops(_: Row[Entry], run: Run, frame: Frame) -> str:
+    return _metric(run.metric("useful_tflops"), lambda value: f"{value:,.1f}" if value >= 1 else f"{value:.3f}", frame)
+
+
+def _memory(_: Row[Entry], run: Run, frame: Frame) -> str:
+    return _metric(run.metric("peak_memory"), mib, frame)
+
+
+def _metric(metric: Metric | None, write: Callable[[float], str], frame: Frame) -> str:
+    if metric is None:
+        return missing("not recorded")
+    return frame.doubts.mark(write(metric.value), metric.doubt)
+
+
+def _output(run: Run) -> str:
+    found = run.correctness
+    if found is None:
+        return missing("the output was not checked")
+    if found.passed:
+        title = f"within tolerance {error(found.tolerance)}; greatest absolute error {error(found.max_abs)}"
+        return (
+            f'<span class="fs-nowrap" title="{title}"><span class="fs-tick">✓</span> {error(found.relative_l2)}</span>'
+        )
+    wrong = f"{found.nonfinite:,} not finite" if found.nonfinite else error(found.relative_l2)
+    return f'<span title="tolerance {error(found.tolerance)}">{badge("incorrect", Tone.BAD)} {wrong}</span>'

@@ -1,0 +1,28 @@
+"""Numbers in doubt: underlined where they stand, and explained once in numbered notes under the table."""
+
+from __future__ import annotations
+
+from html import escape
+
+
+class Doubts:
+    """Collects the notes of one table in the order of their marks; equal reasons share a number."""
+
+    def __init__(self) -> None:
+        self._reasons: list[str] = []
+
+    def mark(self, figure: str, reason: str | None) -> str:
+        """`figure` as it is where there is no doubt, else underlined, with the note's number."""
+        if reason is None:
+            return figure
+        if reason not in self._reasons:
+            self._reasons.append(reason)
+        number = self._reasons.index(reason) + 1
+        title = escape(f"Doubtful: {reason}")
+        return f'<span class="fs-doubt" title="{title}">{figure}</span><sup>{number}</sup>'
+
+    def notes(self) -> str:
+        if not self._reasons:
+            return ""
+        items = "".join(f"<li>{escape(reason)}</li>" for reason in self._reasons)
+        return f'<ol class="fs-notes" aria-label="Numbers in doubt">{items}</ol>'

@@ -1,0 +1,89 @@
+"""The fusion ledger as a grid: stages down, variants across, a fused kernel over all rows that it covers."""
+
+from __future__ import annotations
+
+from html import escape
+
+from app.charts.markup import key_box, variant
+from profiles.comparison.change import counted
+from profiles.comparison.figures import whole_percent, whole_time
+from profiles.comparison.ledger import Block, Cell, Column, Ledger
+
+NARROW = 6
+SUBTITLE = "each block is a kernel over the stages that it covers"
+
+
+def ledger_html(ledger: Ledger, *, base_key: str | None) -> str:
+    """Scrolls sideways where it is wider than its place."""
+    gutter = "".join(
+        f'<div class="fs-ledger-stage" style="grid-row:{row + 2}">{escape(stage)}</div>'
+        for row, stage in enumerate(ledger.stages)
+    )
+    columns = "".join(
+        _column(column, position + 2, len(ledger.stages), filled=column.entry.key == base_key)
+        for position, column in enumerate(ledger.columns)
+    )
+    title = f'<div class="fs-section"><h2>Fusion ledger</h2><span>{SUBTITLE}</span></div>'
+    shape = f"--columns:{len(ledger.columns)};--stages:{len(ledger.stages)}"
+    tight = " tight" if len(ledger.columns) > NARROW else ""
+    grid = f'<div class="fs-ledger{tight}" style="{shape}">{gutter}{columns}</div>'
+    return f'<div class="fs">{title}<div class="fs-scroll">{grid}</div>{_alike(ledger)}</div>'
+
+
+def _alike(ledger: Ledger) -> str:
+    if not ledger.alike:
+        return ""
+    names = ", ".join(f"{key_box(entry.key)}{variant(entry.variant)}" for entry in ledger.alike)
+    return f'<p class="fs-alike">Also one kernel over all stages: {names}</p>'
+
+
+def _column(column: Column, position: int, stages: int, *, filled: bool) -> str:
+    entry = column.entry
+    head = (
+        f'<div class="fs-ledger-head" style="grid-column:{position};grid-row:1">'
+        f"{key_box(entry.key, filled=filled)} {variant(entry.variant)}</div>"
+    )
+    cells = "".join(_cell(cell, position) for cell in column.cells)
+    loose = _loose(column, position, stages)
+    foot = (
+        f'<div class="fs-ledger-foot" style="grid-column:{position};grid-row:{stages + 3}">'
+        f"<b>{escape(whole_time(column.total_ns))}</b><span>{escape(_counts(column))}</span></div>"
+    )
+    return head + cells + loose + foot
+
+
+def _cell(cell: Cell, position: int) -> str:
+    place = f"grid-column:{position};grid-row:{cell.first + 2}/span {cell.span}"
+    if not cell.blocks:
+        title = "no kernel of its own: another one does it, or it is not needed"
+        return f'<div class="fs-ledger-cell none" style="{place}" title="{title}"></div>'
+    crowded = len(cell.blocks) > cell.span
+    return f'<div class="fs-ledger-cell" style="{place}">{"".join(_block(b, crowded) for b in cell.blocks)}</div>'
+
+
+def _loose(column: Column, position: int, stages: int) -> str:
+    """Blocks without a stage: over all rows where nothing is placed, else in a row of their own under the stages."""
+    if not column.loose:
+        return ""
+    rows = f"{stages + 2}" if column.cells else f"2/span {stages}"
+    blocks = "".join(_block(block, len(column.loose) > stages) for block in column.loose)
+    return f'<div class="fs-ledger-cell loose" style="grid-column:{position};grid-row:{rows}">{blocks}</div>'
+
+
+def _block(block: Block, crowded: bool) -> str:
+    role = "other" if block.mixed else str(block.role)
+    thin = " thin" if block.thin or crowded else ""
+    unplaced = " unplaced" if block.stages == 0 else ""
+    figures = whole_time(block.time_ns) if thin else f"{whole_time(block.time_ns)} · {whole_percent(block.share)}"
+    fused = f"<span>{block.stages} stages in one</span>" if block.stages > 1 and not crowded else ""
+    where = "stage not recorded; " if block.stages == 0 else ""
+    title = f"{where}{'; '.join(block.names)}: {whole_time(block.time_ns)}, {whole_percent(block.share)}"
+    return (
+        f'<div class="fs-ledger-block fs-role-{role}{thin}{unplaced}" title="{escape(title)}">'
+        f"<em>{escape(block.label)}</em><span>{escape(figures)}</span>{fused}</div>"
+    )
+
+
+def _counts(column: Column) -> str:
+    counts = column.entry.run.counts if column.entry.run is not None else None
+    return ", ".join([] if counts is None else counted(counts))

@@ -1,0 +1,50 @@
+"""The small pieces that all charts are made of. Whatever comes from a file or a person is escaped here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from html import escape
+
+from profiles.comparison.parts import Kind, Part
+from profiles.results import Role
+
+NOT_RECORDED = "–"
+TAGS = {Kind.MONO: ("<code>", "</code>"), Kind.STRONG: ("<strong>", "</strong>"), Kind.MUTED: ("<small>", "</small>")}
+
+
+def sentence(parts: Iterable[Part]) -> str:
+    return "".join(_part(part) for part in parts)
+
+
+def key_box(key: str, *, filled: bool = False) -> str:
+    """The letter of a variant; filled for the baseline."""
+    return f'<span class="fs-key{" base" if filled else ""}">{escape(key)}</span>'
+
+
+def empty_key() -> str:
+    return '<span class="fs-key empty">–</span>'
+
+
+def variant(name: str) -> str:
+    """A variant's name, its execution fainter than its implementation."""
+    implementation, at, execution = name.partition("@")
+    suffix = f' <span class="fs-muted">{escape(at + execution)}</span>' if at else ""
+    return f'<code class="fs-name">{escape(implementation)}{suffix}</code>'
+
+
+def swatch(role: Role) -> str:
+    return f'<i class="fs-swatch fs-role-{role}"></i>'
+
+
+def missing(reason: str) -> str:
+    """The dash for what is not recorded; never a zero."""
+    return f'<span class="fs-faint" title="{escape(reason)}">{NOT_RECORDED}</span>'
+
+
+def titled(html: str, title: str) -> str:
+    return f'<span title="{escape(title)}">{html}</span>'
+
+
+def _part(part: Part) -> str:
+    before, after = TAGS.get(part.kind, ("", ""))
+    return f"{before}{escape(part.text)}{after}"
