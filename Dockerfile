@@ -9,7 +9,6 @@ RUN pip install --no-cache-dir uv \
 COPY pyproject.toml README.md LICENSE ./
 RUN mkdir app db profiles workers \
     && uv pip install --system --no-cache --editable .
-COPY .streamlit .streamlit
 COPY profiles profiles
 COPY db db
 COPY workers workers
