@@ -1,8 +1,22 @@
-"""Traces: the raw file in the store, the slices in chunks."""
+"""Traces: the raw file in the store, what it says as a row, its slices in chunks."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from db.errors import NotFound
+from db.insertion import insert_new
+from db.models import RunRow, TimelineChunkRow, TraceRow
+from db.session import Database
+from db.store import TraceStore
+from db.timelines import CODEC, Chunk, chunks_of, tables_of, timeline_of
+from profiles.trace.summary import TraceSummary
+from profiles.trace.timeline import Timeline
 
 
 @dataclass(frozen=True, slots=True)
@@ -10,3 +24,83 @@ class StoredTrace:
     """A trace that is stored: its raw file and its timeline."""
 
     sha256: str
+
+
+def save_trace(db: Database, store: TraceStore, path: Path, timeline: Timeline, summary: TraceSummary) -> StoredTrace:
+    """Keep a trace: first the raw file, whole or not at all, then the row with all its chunks in one transaction.
+
+    The same file twice is one trace.
+    """
+    sha256, chunks = store.put(path), tuple(chunks_of(timeline))
+    with db.begin() as session:
+        insert_trace(session, sha256, path.stat().st_size, timeline=timeline, chunks=chunks, summary=summary)
+    return StoredTrace(sha256)
+
+
+def insert_trace(
+    session: Session,
+    sha256: str,
+    size_bytes: int,
+    *,
+    timeline: Timeline,
+    chunks: tuple[Chunk, ...],
+    summary: TraceSummary,
+) -> None:
+    """The rows of a trace whose raw file is stored; nothing where they are there."""
+    if _id(session, sha256) is not None:
+        return
+    values = {
+        "sha256": sha256,
+        "size_bytes": size_bytes,
+        "slices": sum(chunk.n for chunk in chunks),
+        "health": summary.health,
+        "summary": summary,
+        "tables": tables_of(timeline),
+    }
+    if not insert_new(session, TraceRow, [values], key="sha256"):
+        return  # another writer was first, and has committed the chunks too
+    trace_id = _id(session, sha256)
+    session.add_all(
+        TimelineChunkRow(trace_id=trace_id, seq=seq, t0=chunk.t0, t1=chunk.t1, n=chunk.n, codec=CODEC, data=chunk.data)
+        for seq, chunk in enumerate(chunks)
+    )
+    session.flush()
+
+
+def load_timeline(db: Database, run_id: int) -> Timeline | None:
+    """The timeline of a run; None where none is stored. NotFound where there is no such run."""
+    with db.read() as session:
+        trace = _trace(session, run_id)
+        if trace is None:
+            return None
+        query = (
+            select(TimelineChunkRow.data).where(TimelineChunkRow.trace_id == trace.id).order_by(TimelineChunkRow.seq)
+        )
+        return timeline_of(trace.tables, session.scalars(query).all())
+
+
+def trace_summary(db: Database, run_id: int) -> TraceSummary | None:
+    """What the whole recording of a run says; None where none is stored. NotFound where there is no such run."""
+    with db.read() as session:
+        trace = _trace(session, run_id)
+        return None if trace is None else trace.summary
+
+
+def open_raw(db: Database, store: TraceStore, run_id: int) -> BinaryIO:
+    """The raw trace of a run, as it was recorded. NotFound where there is none."""
+    with db.read() as session:
+        trace = _trace(session, run_id)
+    if trace is None:
+        raise NotFound(f"run {run_id} has no trace")
+    return store.open(trace.sha256)
+
+
+def _trace(session: Session, run_id: int) -> TraceRow | None:
+    run = session.get(RunRow, run_id)
+    if run is None:
+        raise NotFound(f"there is no run {run_id}")
+    return None if run.trace_id is None else session.get(TraceRow, run.trace_id)
+
+
+def _id(session: Session, sha256: str) -> int | None:
+    return session.scalar(select(TraceRow.id).where(TraceRow.sha256 == sha256))

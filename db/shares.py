@@ -1,0 +1,146 @@
+"""Share links: a token opens one comparison and nothing else. Only the token's hash is stored."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+import msgspec
+from sqlalchemy import ColumnElement, and_, or_, select, update
+
+from db.clock import now
+from db.comparisons import find_comparison
+from db.errors import NotFound
+from db.models import ComparisonRow, ShareLinkRow
+from db.session import Database
+from db.views import ComparedRun, ComparisonView, ShareLink
+from profiles.results import Run
+
+TOKEN_BYTES = 24  # 192 bits
+COMPARISON = "comparison"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SharedComparison:
+    """What a link opens. Unless the link shows hosts, no run names the machine that it ran on."""
+
+    link: ShareLink
+    comparison: ComparisonView
+
+
+def make_link(
+    db: Database,
+    comparison_id: int,
+    *,
+    note: str | None = None,
+    expires_at: datetime | None = None,
+    show_hosts: bool = False,
+    created_by: str | None = None,
+) -> tuple[str, ShareLink]:
+    """(token, link). The token cannot be read again: a lost link is made anew."""
+    token = secrets.token_urlsafe(TOKEN_BYTES)
+    row = ShareLinkRow(
+        token_hash=_hash(token),
+        hint=token[-4:],
+        scope=COMPARISON,
+        comparison_id=comparison_id,
+        note=note,
+        show_hosts=show_hosts,
+        created_by=created_by,
+        expires_at=expires_at,
+    )
+    with db.begin() as session:
+        if session.get(ComparisonRow, comparison_id) is None:
+            raise NotFound(f"there is no comparison {comparison_id}")
+        session.add(row)
+        session.flush()
+        session.refresh(row)
+        return token, _link(row)
+
+
+def open_link(db: Database, token: str) -> SharedComparison | None:
+    """Open a link and count it; None where it is unknown, revoked or expired (which of these is nobody's business)."""
+    count = (
+        update(ShareLinkRow)
+        .where(_opens(token))
+        .values(opened=ShareLinkRow.opened + 1)
+        .returning(ShareLinkRow)
+        .execution_options(populate_existing=True)
+    )
+    with db.begin() as session:
+        row = session.scalar(count)
+        if row is None:
+            return None
+        return _shared(_link(row), find_comparison(session, row.comparison_id))
+
+
+def look_up_link(db: Database, token: str) -> SharedComparison | None:
+    """As `open_link`, without counting: for reruns of an opened page and for its data routes."""
+    with db.read() as session:
+        row = session.scalar(select(ShareLinkRow).where(_opens(token)))
+        if row is None:
+            return None
+        return _shared(_link(row), find_comparison(session, row.comparison_id))
+
+
+def links(db: Database, comparison_id: int) -> tuple[ShareLink, ...]:
+    """All links to a comparison, also revoked and expired ones, latest first."""
+    query = select(ShareLinkRow).where(ShareLinkRow.comparison_id == comparison_id).order_by(ShareLinkRow.id.desc())
+    with db.read() as session:
+        return tuple(_link(row) for row in session.scalars(query))
+
+
+def revoke_link(db: Database, link_id: int) -> None:
+    """From now on the link opens nothing. A link that was revoked before stays as it is."""
+    with db.begin() as session:
+        row = session.get(ShareLinkRow, link_id, with_for_update=True)
+        if row is None:
+            raise NotFound(f"there is no link {link_id}")
+        if row.revoked_at is None:
+            row.revoked_at = now()
+
+
+def _opens(token: str) -> ColumnElement[bool]:
+    return and_(
+        ShareLinkRow.token_hash == _hash(token),
+        ShareLinkRow.scope == COMPARISON,
+        ShareLinkRow.revoked_at.is_(None),
+        or_(ShareLinkRow.expires_at.is_(None), ShareLinkRow.expires_at > now()),
+    )
+
+
+def _hash(token: str) -> str:
+    """A plain hash will do: a token of 192 random bits cannot be guessed from it."""
+    return hashlib.sha256(token.encode(errors="surrogatepass")).hexdigest()
+
+
+def _link(row: ShareLinkRow) -> ShareLink:
+    return ShareLink(
+        id=row.id,
+        comparison_id=row.comparison_id,
+        hint=row.hint,
+        note=row.note,
+        show_hosts=row.show_hosts,
+        created_at=row.created_at,
+        created_by=row.created_by,
+        expires_at=row.expires_at,
+        revoked_at=row.revoked_at,
+        opened=row.opened,
+    )
+
+
+def _shared(link: ShareLink, comparison: ComparisonView) -> SharedComparison:
+    if link.show_hosts:
+        return SharedComparison(link=link, comparison=comparison)
+    entries = tuple(_without_host(entry) for entry in comparison.entries)
+    return SharedComparison(link=link, comparison=replace(comparison, entries=entries))
+
+
+def _without_host(entry: ComparedRun) -> ComparedRun:
+    run: Run | None = entry.run
+    if run is None or run.conditions is None:
+        return entry
+    nameless = msgspec.structs.replace(run.conditions, host=None)
+    return replace(entry, run=msgspec.structs.replace(run, conditions=nameless))
