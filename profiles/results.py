@@ -300,3 +300,12 @@ class Diagnosis(msgspec.Struct, frozen=True, kw_only=True):
     """What `fusescope doctor --json` prints."""
 
     checks: tuple[Check, ...]
+
+
+class Said(msgspec.Struct, frozen=True, kw_only=True):
+    """What `fusescope up --json` prints, once for each thing that happens."""
+
+    message: str
+    host: str
+    port: int
+    state: str
