@@ -1,0 +1,76 @@
+"""The facts that identify the measuring machine, asked where torch and the device are at hand."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import platform
+from pathlib import Path
+
+import torch
+
+from profiles.environment import Environment
+from profiles.measure import nvml
+
+
+def environment(device: torch.device) -> Environment:
+    return _of_gpu(device) if device.type == "cuda" else _of_cpu()
+
+
+def _of_gpu(device: torch.device) -> Environment:
+    properties = torch.cuda.get_device_properties(device)
+    return Environment(
+        device="cuda",
+        device_name=properties.name,
+        memory_bytes=properties.total_memory,
+        cores=properties.multi_processor_count,
+        driver=nvml.driver_version(),
+        cuda=torch.version.cuda,
+        cudnn=_cudnn_version(),
+        torch=str(torch.__version__),
+        triton=_installed("triton"),
+        transformers=_installed("transformers"),
+        python=platform.python_version(),
+        platform=_platform(),
+    )
+
+
+def _of_cpu() -> Environment:
+    return Environment(
+        device="cpu",
+        device_name=_processor_name(),
+        memory_bytes=os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
+        cores=torch.get_num_threads(),
+        torch=str(torch.__version__),
+        transformers=_installed("transformers"),
+        python=platform.python_version(),
+        platform=_platform(),
+    )
+
+
+def _cudnn_version() -> str | None:
+    """`9.19.0` of 91900 (before cuDNN 9: 8902 is 8.9.2)."""
+    number = torch.backends.cudnn.version()
+    if number is None:
+        return None
+    major = 10_000 if number >= 90_000 else 1_000
+    return f"{number // major}.{number % major // 100}.{number % 100}"
+
+
+def _installed(package: str) -> str | None:
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+def _processor_name() -> str:
+    """The model that Linux tells; elsewhere the architecture."""
+    facts = Path("/proc/cpuinfo")
+    lines = facts.read_text().splitlines() if facts.exists() else []
+    names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return next(names, "") or platform.processor() or platform.machine()
+
+
+def _platform() -> str:
+    return f"{platform.system()} {platform.machine()}"

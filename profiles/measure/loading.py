@@ -1,0 +1,44 @@
+"""From the catalogue's dotted paths to code."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from typing import Any, Protocol, cast
+
+import torch
+from torch import Tensor
+
+from profiles import catalog
+from profiles.operations.implementation import Forward
+from profiles.results import Receipt
+from profiles.workload import Workload
+
+
+class OperationModule(Protocol):
+    """What a module in `profiles/operations/` holds, beside its implementations."""
+
+    def inputs(self, workload: Workload, device: torch.device) -> Any: ...
+    def tiny(self, workload: Workload) -> Workload: ...
+    def reference(self, inputs: Any) -> tuple[Tensor, ...]: ...
+    def error_allowed(self, workload: Workload) -> float: ...
+    def useful_flops(self, workload: Workload) -> int | None: ...
+    def least_bytes(self, workload: Workload) -> int: ...
+    def tokens(self, workload: Workload) -> int | None: ...
+
+
+def operation_module(workload: Workload) -> OperationModule:
+    name = catalog.operation(workload.operation).module
+    return cast(OperationModule, importlib.import_module(name))
+
+
+def implementation(workload: Workload, name: str) -> Forward:
+    path = catalog.operation(workload.operation).implementation(name).path
+    module, _, function = path.partition(":")
+    return cast(Forward, getattr(importlib.import_module(module), function))
+
+
+def receipt(module: OperationModule, name: str, inputs: Any) -> Receipt | None:
+    """None where the operation asks torch for no backend: such a module has no `receipt`."""
+    write = cast(Callable[[str, Any], Receipt | None] | None, getattr(module, "receipt", None))
+    return None if write is None else write(name, inputs)

@@ -1,0 +1,53 @@
+"""What a forked process says to the one that forked it: protocol events, which are passed on, and its own results."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+import msgspec
+
+from profiles.protocol import Event, Finished, Progress, Started
+
+
+class Passed(msgspec.Struct, frozen=True, kw_only=True, tag="passed"):
+    """A variant got through this process's work; `first_call_ns` where that was to time a first call."""
+
+    variant: str
+    first_call_ns: int | None = None
+
+
+class Trouble(msgspec.Struct, frozen=True, kw_only=True, tag="trouble"):
+    """The process ends because of something that is no variant's fault."""
+
+    message: str
+
+
+Message = Started | Progress | Finished | Passed | Trouble
+
+_encoder = msgspec.json.Encoder()
+_decoder = msgspec.json.Decoder(Message)
+
+
+class Outbox:
+    """Writes one message per line to a file descriptor."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+
+    def send(self, message: Message | Event) -> None:
+        line = memoryview(_encoder.encode(message) + b"\n")
+        while line:
+            line = line[os.write(self._descriptor, line) :]
+
+
+class Inbox:
+    """Cuts what arrives in pieces into messages."""
+
+    def __init__(self) -> None:
+        self._rest = b""
+
+    def take(self, piece: bytes) -> Iterator[Message]:
+        *lines, self._rest = (self._rest + piece).split(b"\n")
+        for line in lines:
+            yield _decoder.decode(line)

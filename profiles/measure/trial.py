@@ -1,0 +1,113 @@
+"""The first process of the child: it decides which process does what, and touches no device itself."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+
+from profiles.measure.failures import failed
+from profiles.measure.forks import Spotlight, run_in_fork
+from profiles.measure.messages import Message, Outbox, Passed, Trouble
+from profiles.measure.probe import probe
+from profiles.measure.scout import scout
+from profiles.measure.session import Session
+from profiles.plan import Order
+from profiles.protocol import Finished, MeasureSpec, Started
+from profiles.results import FailureKind
+
+Work = Callable[[Sequence[str], Outbox], None]
+
+
+class TrialError(RuntimeError):
+    """Nothing can be measured, and no variant is to blame."""
+
+
+class Trial:
+    """Runs a spec: a scout, then a probe for each variant's first call, then a session with all of them.
+
+    In an isolated plan each variant has one process for its first call and everything after.
+    """
+
+    def __init__(self, spec: MeasureSpec, events: Outbox) -> None:
+        self._spec, self._events = spec, events
+        self._spotlight = Spotlight(spec.variants)
+        self._compile_caches = Path(spec.directory) / "compiled"
+        self._first_calls: dict[str, int | None] = {}
+        self._passed: set[str] = set()
+        self._finished: set[str] = set()
+        self._started = False
+        self._trouble: str | None = None
+
+    def run(self) -> None:
+        try:
+            self._each_or_fail(self._spec.variants, self._scout)
+            if self._spec.plan.order is Order.ISOLATED:
+                for variant in self._spec.variants:
+                    self._each_or_fail([variant], self._measure)
+            else:
+                for variant in self._spec.variants:
+                    self._each_or_fail([variant], self._probe)
+                self._each_or_fail(self._spec.variants, self._measure)
+        finally:
+            shutil.rmtree(self._compile_caches, ignore_errors=True)
+
+    def _scout(self, variants: Sequence[str], outbox: Outbox) -> None:
+        scout(self._spec, variants, spotlight=self._spotlight, outbox=outbox)
+
+    def _probe(self, variants: Sequence[str], outbox: Outbox) -> None:
+        for variant in variants:
+            probe(
+                self._spec,
+                variant,
+                compile_caches=self._compile_caches,
+                spotlight=self._spotlight,
+                outbox=outbox,
+            )
+
+    def _measure(self, variants: Sequence[str], outbox: Outbox) -> None:
+        session = Session(self._spec, compile_caches=self._compile_caches, spotlight=self._spotlight, outbox=outbox)
+        session.measure({variant: self._first_calls.get(variant) for variant in variants})
+
+    def _each_or_fail(self, variants: Sequence[str], work: Work) -> None:
+        """Fork `work` until each variant has passed or finished.
+
+        Where the process dies, the variant in the spotlight is failed and a new process takes the rest. TrialError
+        where it ends without a variant to blame.
+        """
+        self._passed = set()
+        while rest := [v for v in variants if v not in self._passed and v not in self._finished]:
+            self._spotlight.clear()
+            death = run_in_fork(partial(work, rest), receive=self._receive)
+            culprit = self._spotlight.variant
+            if self._trouble is not None:
+                self._blame(culprit, self._trouble, FailureKind.INTERNAL)
+                self._trouble = None
+            elif death is not None:
+                self._blame(culprit, death, FailureKind.CRASHED)
+            elif all(v not in self._passed and v not in self._finished for v in rest):
+                raise TrialError(f"a measuring process ended without a word about {', '.join(rest)}")
+
+    def _blame(self, culprit: str | None, reason: str, kind: FailureKind) -> None:
+        if culprit is None or not self._started:
+            raise TrialError(reason)
+        self._receive(Finished(run=failed(culprit, kind, reason)))
+
+    def _receive(self, message: Message) -> None:
+        """Note what matters here; protocol events go on, the environment once."""
+        match message:
+            case Passed(variant=variant, first_call_ns=first_call_ns):
+                self._passed.add(variant)
+                self._first_calls[variant] = first_call_ns
+                return
+            case Trouble(message=trouble):
+                self._trouble = trouble
+                return
+            case Started():
+                if self._started:
+                    return
+                self._started = True
+            case Finished(run=run):
+                self._finished.add(run.variant)
+        self._events.send(message)
