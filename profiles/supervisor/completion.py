@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import statistics
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -50,31 +50,26 @@ class Completions:
     def __init__(self, *, device: str, directory: Path, limits: Limits) -> None:
         self._device, self._directory, self._limits = device, directory, limits
         self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="trace")
-        self._pending: list[tuple[Finished, Future[Completion]]] = []
+        self._pending: list[Future[Completion]] = []
 
     def add(self, finished: Finished) -> None:
-        self._pending.append((finished, self._pool.submit(self._complete, finished)))
+        self._pending.append(self._pool.submit(self._complete, finished))
 
     def done(self, timeout_s: float = 0.0) -> list[Completion]:
         """Those that are complete; waits for the first of them when a timeout is given. In the order of `add`."""
         if timeout_s and self._pending:
-            wait([self._pending[0][1]], timeout=timeout_s)
-        done = [future for _, future in self._pending if future.done()]
-        self._pending = [(finished, future) for finished, future in self._pending if not future.done()]
+            wait(self._pending, timeout=timeout_s, return_when=FIRST_COMPLETED)
+        done = [future for future in self._pending if future.done()]
+        self._pending = [future for future in self._pending if future not in done]
         return [future.result() for future in done]
 
     @property
     def pending(self) -> bool:
         return bool(self._pending)
 
-    def abandon(self) -> list[Run]:
-        """Parse no more; the runs that stay as the child told them."""
-        left = [finished.run for finished, _ in self._pending]
-        self._pending = []
-        return left
-
     def close(self) -> None:
-        self._pool.shutdown(wait=not self._pending, cancel_futures=True)
+        """What is still being parsed is dropped."""
+        self._pool.shutdown(wait=False, cancel_futures=True)
 
     def _complete(self, finished: Finished) -> Completion:
         if finished.trace_file is None:

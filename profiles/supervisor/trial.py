@@ -213,8 +213,6 @@ class _Trial:
 
     def _cancel_rest(self, completions: Completions) -> None:
         self._tell_all(completions.done())
-        for run in completions.abandon():
-            self._tell(MeasuredRun(run=run))
         for variant in self.request.variants:
             if variant not in self.told:
                 self._tell(MeasuredRun(run=Run(variant=variant, status=RunStatus.CANCELLED)))

@@ -1,0 +1,173 @@
+"""One attempt at a trial, in the pool process: claim it, measure it, store each run, end it. All of it fenced."""
+
+from __future__ import annotations
+
+import logging
+import shutil
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from db.runs import store_run
+from db.session import Database, open_database
+from db.settings import Settings
+from db.store import TraceStore
+from db.traces import StoredTrace, save_trace
+from db.trials import Assignment, assignment, beat, claim_trial, finish_trial, record_progress
+from db.views import TrialStatus
+from profiles.environment import Environment
+from profiles.protocol import Progress
+from profiles.results import Failure, FailureKind, RunStatus
+from profiles.supervisor import MEASURE, Limits, MeasuredRun, TrialError, measure_trial
+from profiles.trace.timeline import load_timeline
+from workers.heart import Heart
+from workers.pace import Pace
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bench:
+    """Where and how a worker measures. `program` is the measuring program, another one in tests of the protocol."""
+
+    settings: Settings
+    worker: str
+    device: str
+    pace: Pace = field(default_factory=Pace)
+    limits: Limits = field(default_factory=Limits)
+    program: tuple[str, ...] = MEASURE
+
+
+def attempt_trial(bench: Bench, trial_id: int) -> None:
+    """Measure a trial if it is still queued; a duplicate of its message finds nothing to do."""
+    with closing(open_database(bench.settings.database_url)) as db:
+        number = claim_trial(db, trial_id, worker=bench.worker, lease_s=bench.pace.lease_s)
+        if number is None:
+            log.info("trial %d: nothing to claim", trial_id)
+            return
+        log.info("trial %d: attempt %d", trial_id, number)
+        _Attempt(bench, db, trial_id, number, TraceStore(bench.settings.traces_url)).measure()
+
+
+@dataclass(slots=True)
+class _Attempt:
+    bench: Bench
+    db: Database
+    trial_id: int
+    number: int
+    store: TraceStore
+    environment: Environment | None = None
+    noted: dict[tuple[str, str], float] = field(default_factory=dict)
+    stopping: threading.Event = field(default_factory=threading.Event)
+
+    def measure(self) -> None:
+        with self._heart() as heart, _on_sigterm(self.stopping), self._directory() as directory:
+            try:
+                self._measure(heart, directory)
+            except TrialError as error:
+                self._finish(TrialStatus.FAILED, error.failure)
+            except Exception as error:  # the process edge: what went wrong is recorded on the trial
+                log.exception("trial %d", self.trial_id)
+                message = f"{type(error).__name__}: {error}"
+                self._finish(TrialStatus.FAILED, Failure(kind=FailureKind.INTERNAL, message=message))
+
+    def _measure(self, heart: Heart, directory: Path) -> None:
+        task: Assignment = assignment(self.db, self.trial_id)
+        outcome = measure_trial(
+            task.request,
+            plan=task.plan,
+            device=self.bench.device,
+            directory=directory,
+            on_progress=self._note,
+            on_environment=self._learn,
+            on_run=lambda measured: self._store(measured, heart),
+            cancelled=lambda: heart.says_stop or self.stopping.is_set(),
+            limits=self.bench.limits,
+            program=self.bench.program,
+        )
+        if heart.lost.is_set():
+            log.warning("trial %d: given to another worker meanwhile", self.trial_id)
+        elif not outcome.cancelled:
+            self._finish(TrialStatus.DONE)
+        elif heart.cancel_requested.is_set():
+            self._finish(TrialStatus.CANCELLED)
+        else:
+            self._give_back()
+
+    def _heart(self) -> Heart:
+        return Heart(
+            self.db, trial_id=self.trial_id, worker=self.bench.worker, attempt=self.number, pace=self.bench.pace
+        )
+
+    @contextmanager
+    def _directory(self) -> Iterator[Path]:
+        """This device's own, emptied first: an attempt that was killed left its files there."""
+        path = self.bench.settings.state / "work" / self.bench.device.replace(":", "-")
+        shutil.rmtree(path, ignore_errors=True)
+        path.mkdir(parents=True)
+        try:
+            yield path
+        finally:
+            shutil.rmtree(path, ignore_errors=True)
+
+    def _learn(self, environment: Environment) -> None:
+        self.environment = environment
+
+    def _note(self, progress: Progress) -> None:
+        """Beginnings and ends of phases always, what lies between now and then."""
+        phase, now = (progress.variant, progress.phase), time.monotonic()
+        if 0.0 < progress.done < 1.0 and now - self.noted.get(phase, 0.0) < self.bench.pace.progress_s:
+            return
+        self.noted[phase] = now
+        record_progress(self.db, self.trial_id, worker=self.bench.worker, attempt=self.number, progress=progress)
+
+    def _store(self, measured: MeasuredRun, heart: Heart) -> None:
+        """A cancelled run is left out: the end of the trial makes one, or the next attempt measures the variant."""
+        if measured.run.status is RunStatus.CANCELLED or heart.lost.is_set():
+            return
+        run_id = store_run(
+            self.db,
+            trial_id=self.trial_id,
+            worker=self.bench.worker,
+            attempt=self.number,
+            run=measured.run,
+            environment=self.environment,
+            trace=self._save_trace(measured),
+        )
+        if run_id is None:
+            heart.lost.set()
+
+    def _save_trace(self, measured: MeasuredRun) -> StoredTrace | None:
+        if measured.trace_path is None or measured.timeline_path is None or measured.summary is None:
+            return None
+        timeline = load_timeline(measured.timeline_path)
+        return save_trace(self.db, self.store, measured.trace_path, timeline, measured.summary)
+
+    def _finish(self, status: TrialStatus, failure: Failure | None = None) -> None:
+        finish_trial(
+            self.db,
+            self.trial_id,
+            worker=self.bench.worker,
+            attempt=self.number,
+            status=status,
+            failure=failure,
+        )
+        log.info("trial %d: %s", self.trial_id, status)
+
+    def _give_back(self) -> None:
+        """Let the lease run out now: the next reaper sends the trial again."""
+        beat(self.db, self.trial_id, worker=self.bench.worker, attempt=self.number, lease_s=-1.0)
+        log.info("trial %d: given back, this worker stops", self.trial_id)
+
+
+@contextmanager
+def _on_sigterm(event: threading.Event) -> Iterator[None]:
+    before = signal.signal(signal.SIGTERM, lambda *_: event.set())
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

@@ -1,0 +1,37 @@
+"""Sends trials' ids to the queues. Imports no torch; a broker that is down costs no job: the reaper sends again."""
+
+from __future__ import annotations
+
+import logging
+from functools import lru_cache
+
+from celery import Celery
+from kombu.exceptions import OperationalError
+
+from db.settings import Settings
+from db.views import JobView, TrialStatus
+from workers.broker import broker_url
+from workers.celery_app import MEASURE_TRIAL, make_app, queue_name
+
+log = logging.getLogger(__name__)
+
+
+def publish_job(settings: Settings, job: JobView) -> bool:
+    """Send the queued trials of the job, until the broker fails; whether it took them all."""
+    queued = [trial for trial in job.trials if trial.status is TrialStatus.QUEUED]
+    return all(publish_trial(settings, trial.id, job.request.device) for trial in queued)
+
+
+def publish_trial(settings: Settings, trial_id: int, device: str) -> bool:
+    """Send one trial's id to the queue of its device class. False, and a line in the log, where the broker is down."""
+    try:
+        _app(broker_url(settings)).send_task(MEASURE_TRIAL, args=[trial_id], queue=queue_name(device), retry=False)
+    except (OperationalError, OSError) as error:
+        log.warning("trial %d waits for the reaper: the broker does not answer: %s", trial_id, error)
+        return False
+    return True
+
+
+@lru_cache(maxsize=8)
+def _app(url: str) -> Celery:
+    return make_app(url)

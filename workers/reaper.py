@@ -1,0 +1,94 @@
+"""Sends trials again whose worker fell silent or whose message was lost, and says that this worker is there.
+
+A thread of every worker's parent process; all changes are conditional, so that any number of them may run.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+from collections.abc import Callable
+from contextlib import closing
+
+from redis.exceptions import RedisError
+from sqlalchemy.exc import OperationalError
+
+from db.errors import DatabaseError
+from db.leases import expire_leases, stale_queued
+from db.session import Database, open_database
+from db.settings import Settings
+from db.workers import announce, gone, seen
+from profiles.worker import Capabilities
+from workers.broker import broker_url, connect
+from workers.celery_app import queue_name
+from workers.dispatch import publish_trial
+from workers.pace import Pace
+
+log = logging.getLogger(__name__)
+
+# A process forked while this thread is in SQLite or holds a lock would inherit them half-way: forks wait for a tick's
+# end, and no connection outlives its tick.
+_no_fork = threading.Lock()
+os.register_at_fork(before=_no_fork.acquire, after_in_parent=_no_fork.release, after_in_child=_no_fork.release)
+
+
+class Reaper:
+    """Starts with `start`; `stop` returns when the last tick is over and the worker has taken its leave."""
+
+    def __init__(self, settings: Settings, *, worker: str, capabilities: Capabilities, pace: Pace) -> None:
+        self._settings, self._worker, self._capabilities, self._pace = settings, worker, capabilities, pace
+        self._over = threading.Event()
+        self._announced = False
+        self._thread = threading.Thread(target=self._run, name="reaper", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self) -> None:
+        self._over.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        self._with_database(self._tick)
+        while not self._over.wait(self._pace.reap_s):
+            self._with_database(self._tick)
+        self._with_database(lambda db: gone(db, self._worker))
+
+    def _with_database(self, act: Callable[[Database], None]) -> None:
+        """A database or broker that does not answer is asked again at the next tick."""
+        try:
+            with _no_fork, closing(open_database(self._settings.database_url)) as db:
+                act(db)
+        except (OperationalError, DatabaseError) as error:
+            log.warning("the database does not answer: %s", error)
+        except RedisError as error:
+            log.warning("the broker does not answer: %s", error)
+
+    def _tick(self, db: Database) -> None:
+        if not (self._announced and seen(db, self._worker)):
+            announce(db, self._worker, self._capabilities)
+            self._announced = True
+        reap(db, self._settings, pace=self._pace)
+
+
+def reap(db: Database, settings: Settings, *, pace: Pace) -> None:
+    """Send the trials again whose lease ran out, and those that wait though their queue is empty.
+
+    In a queue that is not empty a trial's message may still be on its way; sending it again with every look would
+    fill the queue of a device that nobody has.
+    """
+    for trial_id, device in expire_leases(db):
+        log.warning("trial %d: its worker fell silent; sent again", trial_id)
+        publish_trial(settings, trial_id, device)
+    stale = stale_queued(db, older_than_s=pace.stale_s)
+    empty = {device for device in {device for _, device in stale} if _is_empty(settings, device)}
+    for trial_id, device in stale:
+        if device in empty:
+            log.warning("trial %d: waited without a message; sent again", trial_id)
+            publish_trial(settings, trial_id, device)
+
+
+def _is_empty(settings: Settings, device: str) -> bool:
+    with closing(connect(broker_url(settings))) as client:
+        return client.llen(queue_name(device)) == 0
