@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import msgspec
 
+from profiles.trace.errors import TraceError, TraceTooLarge
 from profiles.trace.forward import ForwardSummary
 from profiles.trace.summary import TraceSummary
 
 MEMORY_LIMIT = 2 << 30
+TIME_LIMIT_S = 120.0
+NO_DEVICE = "-"
+SUMMARY, FORWARD, TIMELINE = "summary.json", "forward.json", "timeline.npz"
+_PROJECT = Path(__file__).parents[2]
+_ONE_THREAD = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+_OUT_OF_TIME = (-signal.SIGXCPU, -signal.SIGKILL)
 
 
 class ParsedTrace(msgspec.Struct, frozen=True, kw_only=True):
@@ -21,7 +32,53 @@ class ParsedTrace(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def parse_in_child(
-    path: Path, *, device: str | None, directory: Path, memory_limit: int = MEMORY_LIMIT, timeout_s: float = 120
+    path: Path,
+    *,
+    device: str | None,
+    directory: Path,
+    memory_limit: int = MEMORY_LIMIT,
+    timeout_s: float = TIME_LIMIT_S,
 ) -> ParsedTrace:
-    """Read `path` in a child that writes its results into `directory`. TraceError when the file gives no trace."""
-    raise NotImplementedError
+    """Read `path` in a child that writes its results into `directory`. TraceError when the file gives no trace, or
+    when reading it takes more memory (bytes) or time than allowed."""
+    command = [sys.executable, "-m", "profiles.trace", str(path.resolve()), "--device", device or NO_DEVICE]
+    command += ["--output", str(directory), "--memory-limit", str(memory_limit), "--time-limit", f"{timeout_s:.0f}"]
+    try:
+        ended = subprocess.run(
+            command,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=timeout_s,
+            check=False,
+            cwd=directory,
+            env={**os.environ, **_ONE_THREAD, "PYTHONPATH": os.pathsep.join([str(_PROJECT), *_python_path()])},
+        )
+    except subprocess.TimeoutExpired:
+        raise TraceTooLarge(f"reading it took longer than the limit of {timeout_s:,.0f} s") from None
+    if ended.returncode != 0:
+        raise _failure(ended, timeout_s)
+    return _results(directory, device)
+
+
+def _python_path() -> list[str]:
+    return [part for part in os.environ.get("PYTHONPATH", "").split(os.pathsep) if part]
+
+
+def _failure(ended: subprocess.CompletedProcess[str], timeout_s: float) -> TraceError:
+    if ended.returncode in _OUT_OF_TIME:
+        return TraceTooLarge(f"the reader was stopped by the system (limit of {timeout_s:,.0f} s, or out of memory)")
+    last_line = (ended.stderr.strip().splitlines() or ["it said nothing"])[-1]
+    if ended.returncode == 2:
+        return TraceError(last_line)
+    return TraceError(f"the reader ended with status {ended.returncode}: {last_line}")
+
+
+def _results(directory: Path, device: str | None) -> ParsedTrace:
+    forward = (directory / FORWARD).read_bytes() if device else None
+    return ParsedTrace(
+        summary=msgspec.json.decode((directory / SUMMARY).read_bytes(), type=TraceSummary),
+        forward=msgspec.json.decode(forward, type=ForwardSummary) if forward is not None else None,
+        timeline_path=directory / TIMELINE,
+    )

@@ -2,14 +2,36 @@
 
 from __future__ import annotations
 
+import statistics
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
 import msgspec
+import numpy as np
 
 from profiles.results import Counts, Finding, KernelUse
-from profiles.trace.model import Trace
+from profiles.trace.health import find_problems, find_unlinked, kernels_in
+from profiles.trace.launches import CallKind, find_launches
+from profiles.trace.model import Int64s, SliceKind, Trace
+from profiles.trace.names import short_names
+from profiles.trace.operators import compute_operators, hides_compiled_kernels
+from profiles.trace.roles import role_of
+from profiles.trace.stages import Stages, find_stages
+from profiles.trace.steps import Step, count_calls, count_slices, find_steps
+
+CPU = "cpu"
+NO_STEPS = Finding(
+    code="no_steps",
+    message="no forward passes are marked in the recording, so that nothing can be said per forward pass",
+    count=1,
+    doubtful=("counts", "traced_device_time"),
+)
 
 
 class ForwardSummary(msgspec.Struct, frozen=True, kw_only=True):
-    """`device_time_ns` holds each traced step's sum of kernel durations, in order; empty on a CPU."""
+    """`device_time_ns` holds each traced step's sum of kernel durations, in order; empty on a CPU, and where the
+    kernels of a step cannot be told."""
 
     counts: Counts
     kernels: tuple[KernelUse, ...]
@@ -19,4 +41,131 @@ class ForwardSummary(msgspec.Struct, frozen=True, kw_only=True):
 
 def per_forward(trace: Trace, *, device: str) -> ForwardSummary:
     """Of the steps annotated `fusescope.forward#N`, else `ProfilerStep#N`; `device` is `cpu` or `cuda:N`."""
-    raise NotImplementedError
+    return _on_cpu(trace) if device == CPU else _on_gpu(trace)
+
+
+@dataclass(frozen=True, slots=True)
+class _Pass:
+    """One forward pass: its slices in order of launch, and when each was launched."""
+
+    rows: Int64s
+    launched_ns: Int64s
+
+
+def _on_gpu(trace: Trace) -> ForwardSummary:
+    launches = find_launches(trace)
+    steps = find_steps(trace, launches)
+    unlinked = find_unlinked(trace, launches)
+    findings = find_problems(trace, launches, steps, unlinked)
+    if not steps:
+        return _nothing_told((*findings, NO_STEPS))
+    kernels = [kernels_in(step, trace, launches, unlinked) for step in steps]
+    told = [count for count in kernels if count is not None]
+    kernel_launches = [count_calls(step, launches, CallKind.KERNEL) for step in steps]
+    graph_launches = [count_calls(step, launches, CallKind.GRAPH) for step in steps]
+    counts = Counts(
+        launches=statistics.median_low(kernel_launches), graph_launches=statistics.median_low(graph_launches)
+    )
+    if len(told) < len(steps):
+        return ForwardSummary(counts=counts, kernels=(), device_time_ns=(), findings=findings)
+    copies = [count_slices(step, trace, SliceKind.MEMCPY) for step in steps]
+    fills = [count_slices(step, trace, SliceKind.MEMSET) for step in steps]
+    passes = [_Pass(step.slices, trace.slices.start_ns[launches.call_of[step.slices]]) for step in steps]
+    unequal = _unequal(memcpy=copies, memset=fills, launches=kernel_launches, graph_launches=graph_launches)
+    return ForwardSummary(
+        counts=msgspec.structs.replace(
+            counts,
+            kernels=statistics.median_low(told),
+            memcpy=statistics.median_low(copies),
+            memset=statistics.median_low(fills),
+            unstable=_unstable(told),
+        ),
+        kernels=_uses(trace, passes, find_stages(trace, launches)),
+        device_time_ns=tuple(_kernel_sum_ns(trace, step) for step in steps),
+        findings=(*findings, *unequal),
+    )
+
+
+def _on_cpu(trace: Trace) -> ForwardSummary:
+    launches = find_launches(trace)
+    steps = find_steps(trace, launches)
+    if not steps:
+        return _nothing_told((*trace.findings, NO_STEPS))
+    hidden = sum(hides_compiled_kernels(trace, step.start_ns, step.end_ns) for step in steps)
+    if hidden:
+        return _nothing_told((*trace.findings, _hidden(hidden)))
+    rows = [compute_operators(trace, step.start_ns, step.end_ns) for step in steps]
+    counted = [len(found) for found in rows]
+    passes = [_Pass(found, trace.slices.start_ns[found]) for found in rows]
+    return ForwardSummary(
+        counts=Counts(operators=statistics.median_low(counted), unstable=_unstable(counted)),
+        kernels=_uses(trace, passes, find_stages(trace, launches)),
+        device_time_ns=(),
+        findings=(*trace.findings, *_unequal(operators=counted)),
+    )
+
+
+def _nothing_told(findings: tuple[Finding, ...]) -> ForwardSummary:
+    return ForwardSummary(counts=Counts(), kernels=(), device_time_ns=(), findings=findings)
+
+
+def _hidden(steps: int) -> Finding:
+    return Finding(
+        code="compiled_kernels_hidden",
+        message="compiled code ran, but its C++ kernels left no record (inductor's option cpp.enable_kernel_profile was"
+        " off)",
+        count=steps,
+        doubtful=("counts.operators",),
+    )
+
+
+def _unstable(counted: Sequence[int]) -> tuple[int, ...] | None:
+    return tuple(counted) if len(set(counted)) > 1 else None
+
+
+def _unequal(**numbers: list[int]) -> Iterator[Finding]:
+    """Kernels apart: `find_problems` compares those."""
+    for name, counted in numbers.items():
+        if len(set(counted)) > 1:
+            shown = ", ".join(map(str, counted))
+            yield Finding(
+                code="unstable_counts",
+                message=f"{name} differ between the steps: {shown}",
+                count=len(set(counted)),
+                doubtful=(f"counts.{name}",),
+            )
+
+
+def _kernel_sum_ns(trace: Trace, step: Step) -> int:
+    slices = trace.slices
+    return int(slices.duration_ns[step.slices[slices.kind[step.slices] == SliceKind.KERNEL]].sum())
+
+
+def _uses(trace: Trace, passes: Sequence[_Pass], stages: Stages) -> tuple[KernelUse, ...]:
+    """By name and stages, in order of first launch; times are per pass, 0 in a pass that lacks the kernel."""
+    slices = trace.slices
+    totals: dict[tuple[int, int], list[int]] = defaultdict(lambda: [0] * len(passes))
+    calls: dict[tuple[int, int], list[int]] = defaultdict(lambda: [0] * len(passes))
+    order: dict[tuple[int, int], int] = {}
+    for number, forward in enumerate(passes):
+        for row in forward.rows[np.lexsort((slices.start_ns[forward.rows], forward.launched_ns))].tolist():
+            key = (int(slices.name[row]), int(stages.of_row[row]))
+            totals[key][number] += int(slices.duration_ns[row])
+            calls[key][number] += 1
+            order.setdefault(key, len(order))
+    names = list(dict.fromkeys(name for name, _ in order))
+    shorts = dict(zip(names, short_names([trace.names[name] for name in names]), strict=True))
+    return tuple(
+        KernelUse(
+            name=trace.names[key[0]],
+            short_name=shorts[key[0]],
+            role=role_of(trace.names[key[0]]),
+            stages=stages.sets[key[1]],
+            calls=statistics.median_low(calls[key]),
+            total_ns=round(statistics.median(totals[key])),
+            min_ns=min(totals[key]),
+            max_ns=max(totals[key]),
+            position=position,
+        )
+        for key, position in order.items()
+    )
