@@ -14,6 +14,7 @@ from pathlib import Path
 import streamlit as st
 import uvicorn
 from starlette.middleware import Middleware
+from streamlit.runtime.pages_manager import PagesManager
 
 from app.headers import PrivacyHeaders
 from app.routes import routes
@@ -28,6 +29,10 @@ async def _quiet(_app: st.App) -> AsyncIterator[None]:
     logging.getLogger("uvicorn.error").setLevel(logging.WARNING)
     yield
 
+
+# Streamlit takes our pages/ for its old kind of pages until the script has run once: the first visitor after a start
+# would be told that a deep link does not exist.
+PagesManager.uses_pages_directory = False
 
 app = st.App(MAIN, routes=routes(), middleware=[Middleware(PrivacyHeaders)], lifespan=_quiet)
 

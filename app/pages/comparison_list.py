@@ -1,0 +1,129 @@
+"""History's list of comparisons: open one, put several together, rename, export."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from app import addresses, context
+from app.formatting import moment, plural
+from app.markup import Tone, brief
+from app.pages import links
+from app.pages.paging import offset, pager
+from app.states import comparison_words, short_device
+from db import comparisons, history
+from db.errors import IllegalMove
+from db.views import ComparisonSummary, HistoryFilter, Page
+
+ROW_PX = 35
+COLOURS = {None: "gray", Tone.IDLE: "gray", Tone.RUN: "blue", Tone.WARN: "orange", Tone.BAD: "red", Tone.OK: "green"}
+
+
+def show(wanted: HistoryFilter, *, per_page: int, empty: str) -> None:
+    found = history.comparisons(context.database(), wanted, offset=offset(per_page), limit=per_page)
+    if not found.items:
+        st.html(empty)
+        return
+    selected = [found.items[row] for row in _table(found)]
+    with st.container(horizontal=True, vertical_alignment="center"):
+        _actions(selected)
+        st.space("stretch")
+        pager(found.total, per_page)
+
+
+def _table(found: Page[ComparisonSummary]) -> list[int]:
+    zone = context.zone()
+    words = [comparison_words(summary) for summary in found.items]
+    states = dict.fromkeys(text for text, _ in words)
+    tones = dict(words)
+    table = {
+        "Comparison": [summary.name for summary in found.items],
+        "Operation": [summary.operation for summary in found.items],
+        "Workload": [summary.workload for summary in found.items],
+        "Answer": [brief(summary.answer or "") for summary in found.items],
+        "Runs": [summary.runs for summary in found.items],
+        "State": [[text] for text, _ in words],
+        "Device": [short_device(summary.device_name, summary.device) for summary in found.items],
+        "By": [summary.created_by or "" for summary in found.items],
+        "When": [moment(summary.created_at, zone) for summary in found.items],
+    }
+    state = st.dataframe(
+        table,
+        key=f"comparisons {[summary.id for summary in found.items]}",
+        on_select="rerun",
+        selection_mode="multi-row",
+        row_height=ROW_PX,
+        height=ROW_PX * (len(found.items) + 1) + 2,
+        hide_index=True,
+        column_config={
+            "Comparison": st.column_config.TextColumn(width=190),
+            "Answer": st.column_config.TextColumn(width=330),
+            "Runs": st.column_config.NumberColumn(width=55),
+            "State": st.column_config.MultiselectColumn(
+                options=list(states), color=[COLOURS[tones[s]] for s in states]
+            ),
+        },
+        alt="Comparisons, latest first",
+    )
+    return sorted(state["selection"]["rows"])
+
+
+def _actions(selected: Sequence[ComparisonSummary]) -> None:
+    """The first button says what it will do with what is selected."""
+    one = selected[0] if len(selected) == 1 else None
+    label = "Open" if len(selected) < 2 else f"Compare {len(selected)} selected"
+    if st.button(label, type="primary", disabled=not selected, key="open"):
+        _open(selected)
+    with st.popover("Name", disabled=one is None, key="rename"):
+        if one is not None:
+            _rename(one)
+    if one is not None:
+        st.link_button("Export", f"api/v1/comparisons/{one.id}/bundle", key="export")
+    else:
+        st.button("Export", disabled=True, key="export-none")
+    st.caption(_what_happens(selected))
+
+
+def _what_happens(selected: Sequence[ComparisonSummary]) -> str:
+    if not selected:
+        return "Select one to open, name or export it; select several to put them side by side."
+    if len(selected) == 1:
+        return plural(selected[0].runs, "run")
+    operations = len({summary.operation for summary in selected})
+    workloads = len({summary.workload for summary in selected})
+    devices = len({summary.device_name for summary in selected})
+    told = "same operation" if operations == 1 else "different operations: each stands by itself"
+    told += ", same workload" if workloads == 1 else ", other workloads: one table for each"
+    return told + (", different devices" if devices > 1 else "")
+
+
+def _open(selected: Sequence[ComparisonSummary]) -> None:
+    if len(selected) == 1:
+        links.go(addresses.COMPARISON, {"id": str(selected[0].id)})
+    database = context.database()
+    entries = [entry for summary in selected for entry in comparisons.comparison(database, summary.id).entries]
+    run_ids = list(dict.fromkeys(entry.run_id for entry in entries if entry.run_id is not None))
+    open_new(run_ids, name=" and ".join(dict.fromkeys(summary.name for summary in selected))[:120])
+
+
+def open_new(run_ids: Sequence[int], *, name: str) -> None:
+    """Make a comparison of these runs and go there; why not, where they make none."""
+    try:
+        made = comparisons.create_comparison(context.database(), run_ids, name=name)
+    except IllegalMove as error:
+        st.toast(str(error))
+        return
+    links.go(addresses.COMPARISON, {"id": str(made)})
+
+
+def _rename(summary: ComparisonSummary) -> None:
+    with st.form("rename form", border=False):
+        name = st.text_input("Name", summary.name, max_chars=120)
+        if st.form_submit_button("Rename", type="primary"):
+            try:
+                comparisons.rename_comparison(context.database(), summary.id, name or "")
+            except IllegalMove as error:
+                st.error(str(error))
+            else:
+                st.rerun()

@@ -1,0 +1,100 @@
+"""What ended: a card for what someone should look at, a row for the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+
+import streamlit as st
+
+from app import addresses, context, submission
+from app.advice import next_step, outcome, raw_lines, succeeded, summary, went_wrong
+from app.formatting import NOT_RECORDED, moment, seconds
+from app.forms.links import query
+from app.markup import Tone, badge, link, muted, page, prose, table, tick
+from app.pages import links
+from db.errors import IllegalMove
+from db.views import JobStatus, JobView
+from profiles.results import RunStatus
+
+MOST_LINES = 4
+
+
+def card(job: JobView) -> None:
+    with st.container(border=True, key=f"job-{job.id}"):
+        left, right = st.columns([5, 1], vertical_alignment="top")
+        left.html(_told(job))
+        with right.container(horizontal=True, horizontal_alignment="right"):
+            if st.button("Retry", key=f"retry-{job.id}", icon=":material/replay:"):
+                _retry(job)
+            if st.button("Change", key=f"change-{job.id}", icon=":material/edit:"):
+                links.go(addresses.NEW_JOB, query(job.request))
+
+
+def rows(jobs: Sequence[JobView], *, heading: str) -> None:
+    if not jobs:
+        return
+    head = (
+        ("Job", ""),
+        ("Outcome", "fs-wide"),
+        ("State", ""),
+        ("Device", "fs-wide"),
+        ("Took", "num fs-wide"),
+        ("Ended", "num"),
+    )
+    st.html(heading + table(head, map(_row, jobs)))
+
+
+def _told(job: JobView) -> str:
+    facts = (job.request.device, _ended(job), _took(job))
+    lines = raw_lines(job)
+    shown = "\n".join(lines[:MOST_LINES]) + (
+        f"\n… and {len(lines) - MOST_LINES} more" if len(lines) > MOST_LINES else ""
+    )
+    there = link("See what was measured", addresses.comparison(job.comparison_id)) if succeeded(job) else ""
+    return page(
+        f'<div class="fs-head"><h3>{escape(job.request.name)}</h3>{_state(job)}{muted(" · ".join(facts))}{there}</div>'
+        f"<p>{prose(summary(job))}</p>"
+        f'<pre class="fs-raw">{escape(shown)}</pre>'
+        f'<p class="fs-muted">{prose(next_step(job))}</p>'
+    )
+
+
+def _row(job: JobView) -> str:
+    return (
+        f'<tr><th scope="row">{link(job.request.name, addresses.comparison(job.comparison_id), plain=True)}</th>'
+        f'<td class="fs-wide">{escape(outcome(job))}</td><td>{_state(job)}</td>'
+        f'<td class="fs-wide fs-muted">{escape(job.request.device)}</td><td class="num fs-wide">{_took(job)}</td>'
+        f'<td class="num fs-muted fs-nowrap">{_ended(job)}</td></tr>'
+    )
+
+
+def _state(job: JobView) -> str:
+    if job.status is JobStatus.DONE and not went_wrong(job):
+        return tick("done")
+    if job.status is JobStatus.CANCELLED:
+        return badge("cancelled")
+    incorrect = sum(v.run is not None and v.run.status is RunStatus.INCORRECT for t in job.trials for v in t.progress)
+    kinds = dict.fromkeys(str(failure.kind).replace("_", " ") for _, failure in job.failures)
+    kinds |= dict.fromkeys(str(t.failure.kind).replace("_", " ") for t in job.trials if t.failure is not None)
+    note = f"{incorrect} incorrect" if incorrect else next(iter(kinds), "")
+    return badge(" · ".join(filter(None, (str(job.status), note))), Tone.BAD)
+
+
+def _ended(job: JobView) -> str:
+    times = [trial.ended_at for trial in job.trials if trial.ended_at is not None]
+    return moment(max(times), context.zone()) if times else NOT_RECORDED
+
+
+def _took(job: JobView) -> str:
+    """The devices' time: the sum over the trials that ran."""
+    spans = [t.ended_at - t.started_at for t in job.trials if t.started_at is not None and t.ended_at is not None]
+    return seconds(sum(span.total_seconds() for span in spans)) if spans else NOT_RECORDED
+
+
+def _retry(job: JobView) -> None:
+    try:
+        submission.retry(job.id)
+    except IllegalMove as error:
+        st.toast(str(error))
+    st.rerun()

@@ -1,0 +1,63 @@
+"""Jobs: what runs now with live progress, what waits, what ended and why. It polls only while something is open."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from app import addresses, context
+from app.advice import went_wrong
+from app.markup import page, section, title
+from app.pages import ended_jobs, links, paging, queue, running_jobs
+from db import jobs, workers
+from db.views import JobStatus, JobView
+
+POLL_S = 1.5
+PER_PAGE = 20
+
+
+def render() -> None:
+    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+        st.html(title("Jobs"), width="content")
+        links.page_link("New job", addresses.NEW_JOB, icon=":material/add:")
+    is_open = bool(jobs.open_jobs(context.database()))
+    st.fragment(_live, run_every=POLL_S if is_open else None)(was_open=is_open)
+
+
+def _live(*, was_open: bool) -> None:
+    """Everything that changes by itself. When the last job ends the page is drawn anew, and polls no more."""
+    database = context.database()
+    current = jobs.open_jobs(database)
+    if was_open and not current:
+        st.rerun()
+    known = workers.workers(database)
+    running = [job for job in current if job.status is JobStatus.RUNNING]
+    queued = [job for job in current if job.status is JobStatus.QUEUED]
+    for job in running:
+        running_jobs.card(job, known)
+    if queued:
+        queue.show(queued, known, busy=running)
+    if not current:
+        _nothing_open()
+    _ended()
+
+
+def _nothing_open() -> None:
+    st.html(page('<p class="fs-empty"><b>Nothing runs and nothing waits.</b> A new job is measured at once.</p>'))
+
+
+def _ended() -> None:
+    database = context.database()
+    found = jobs.ended_jobs(database, offset=paging.offset(PER_PAGE), limit=PER_PAGE)
+    if not found.total:
+        return
+    fresh = _needing_attention(found.items)
+    if fresh:
+        st.html(section("Ended"))
+    for job in fresh:
+        ended_jobs.card(job)
+    ended_jobs.rows([job for job in found.items if job not in fresh], heading="" if fresh else section("Ended"))
+    paging.pager(found.total, PER_PAGE)
+
+
+def _needing_attention(ended: tuple[JobView, ...]) -> list[JobView]:
+    return [job for job in ended if went_wrong(job)]

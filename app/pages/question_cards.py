@@ -1,0 +1,130 @@
+"""The pictures on Start: what the newest comparison of a question's kind answered, drawn small in role colours."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from html import escape
+
+from app.formatting import NOT_RECORDED, thousands
+from app.markup import stack
+from app.states import short_device
+from db.views import ComparedRun
+from profiles.comparison import figures
+from profiles.comparison.entry import sections
+from profiles.comparison.roles import segments, traced_ns
+from profiles.comparison.speed import TITLES, By, Timed, baseline, chosen, timed
+
+Entries = Sequence[ComparedRun]
+
+NEUTRAL = {
+    "attention-ladder": ((7, 11, 11, 31, 31, 6), (4,)),
+    "fusion-pairs": ((29, 6, 29, 8, 26), (29, 29, 8, 26)),
+    "decoder-end-to-end": ((38,), (82,)),
+}
+
+
+def picture(preset: str, entries: Entries) -> str:
+    """HTML for the card of `preset`: a real answer, or a sketch without colour and figures while there is none."""
+    drawn = PICTURES[preset](entries) if preset in PICTURES else None
+    return drawn or _sketch(preset)
+
+
+def _ladder(entries: Entries) -> str | None:
+    pair = _best_pair(entries)
+    if pair is None:
+        return None
+    base, best = pair
+    ratio = figures.ratio(base.metric.value / best.metric.value)
+    return _bars(base, best) + _caption(
+        ratio, f"<code>{escape(best.entry.variant)}</code> against <code>{escape(base.entry.variant)}</code>", best
+    )
+
+
+def _fusion(entries: Entries) -> str | None:
+    pair = _best_pair(entries)
+    if pair is None:
+        return None
+    base, best = pair
+    before, after = _activities(base.entry), _activities(best.entry)
+    less = figures.percent(abs(1 - best.metric.value / base.metric.value))
+    side = "less" if best.metric.value <= base.metric.value else "more"
+    by = TITLES[By(best.metric.name)]
+    counted = f"{before} became {after}" if before != after else f"{before} {_noun(best.entry)} each"
+    return _bars(base, best) + _caption(counted, f"{escape(by)} {less} {side}", best)
+
+
+def _throughput(entries: Entries) -> str | None:
+    rated = [(e, m.value) for e in entries if e.run is not None and (m := e.run.metric("tokens_per_s")) is not None]
+    if not rated:
+        return None
+    most = max(value for _, value in rated)
+    best = max(rated, key=lambda pair: pair[1])[0]
+    rows = "".join(_rate_row(e.variant, value, most, best=e is best) for e, value in rated[:4])
+    return f'<div class="fs-rates">{rows}</div>'
+
+
+def _rate_row(variant: str, value: float, most: float, *, best: bool) -> str:
+    css = "best" if best else ""
+    figure = f"{thousands(value)} tok/s" if best else thousands(value)
+    return (
+        f'<span class="fs-mono">{escape(variant)}</span>'
+        f'<span><i class="{css}" style="width:{100 * value / most:.1f}%"></i></span><span class="{css}">{figure}</span>'
+    )
+
+
+PICTURES: dict[str, Callable[[Entries], str | None]] = {
+    "attention-ladder": _ladder,
+    "fusion-pairs": _fusion,
+    "decoder-end-to-end": _throughput,
+}
+
+
+def _best_pair(entries: Entries) -> tuple[Timed[ComparedRun], Timed[ComparedRun]] | None:
+    """The baseline and the fastest of the first workload where they differ."""
+    for section in sections(entries):
+        by = chosen(section, By.GPU_TIME)
+        ranked, base = timed(section, by), baseline(section, None, by)
+        if base is not None and ranked[0].entry is not base.entry:
+            return base, ranked[0]
+    return None
+
+
+def _bars(base: Timed[ComparedRun], best: Timed[ComparedRun]) -> str:
+    """Both on one scale: by their traced kernels, or plain where nothing was traced."""
+    runs = [one.entry.run for one in (base, best)]
+    if any(run is None or not run.kernels for run in runs):
+        longest = max(base.metric.value, best.metric.value)
+        return "".join(_plain_bar(100 * one.metric.value / longest) for one in (base, best))
+    scale = max(traced_ns(run) for run in runs if run is not None)
+    return "".join(stack(segments(run), scale_ns=scale) for run in runs if run is not None)
+
+
+def _plain_bar(width: float) -> str:
+    return f'<div class="fs-stack" style="width:{width:.1f}%"><i class="fs-role-helper" style="flex:1"></i></div>'
+
+
+def _caption(strong: str, rest: str, best: Timed[ComparedRun]) -> str:
+    environment = best.entry.environment
+    device = short_device(environment.device_name, environment.device) if environment else NOT_RECORDED
+    return f'<p class="fs-caption"><b>{escape(strong)}</b> {rest}, {escape(device)}</p>'
+
+
+def _activities(entry: ComparedRun) -> str:
+    counts = entry.run.counts if entry.run is not None else None
+    value = None if counts is None else counts.operators if counts.kernels is None else counts.kernels
+    return NOT_RECORDED if value is None else f"{value:,}"
+
+
+def _noun(entry: ComparedRun) -> str:
+    counts = entry.run.counts if entry.run is not None else None
+    return "operators" if counts is not None and counts.kernels is None else "kernels"
+
+
+def _sketch(preset: str) -> str:
+    bars = "".join(
+        f'<div class="fs-stack" style="width:{sum(widths)}%">'
+        + "".join(f'<i class="fs-neutral" style="flex:{width}"></i>' for width in widths)
+        + "</div>"
+        for widths in NEUTRAL.get(preset, ((60,), (30,)))
+    )
+    return bars + '<p class="fs-caption fs-muted">Not measured here yet.</p>'

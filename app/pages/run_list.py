@@ -1,0 +1,82 @@
+"""History's list of all runs: select some and compare them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from app import addresses, context
+from app.formatting import moment
+from app.pages import links
+from app.pages.comparison_list import ROW_PX, open_new
+from app.pages.paging import offset, pager
+from app.states import RUN_TONES, short_device
+from db import history
+from db.views import HistoryFilter, Page, RunSummary
+from profiles.results import RunStatus
+
+COLOURS = {"ok": "green", "bad": "red", "idle": "gray"}
+
+
+def show(wanted: HistoryFilter, *, per_page: int, empty: str) -> None:
+    found = history.runs(context.database(), wanted, offset=offset(per_page), limit=per_page)
+    if not found.items:
+        st.html(empty)
+        return
+    selected = [found.items[row] for row in _table(found)]
+    with st.container(horizontal=True, vertical_alignment="center"):
+        _actions(selected)
+        st.space("stretch")
+        pager(found.total, per_page)
+
+
+def _table(found: Page[RunSummary]) -> list[int]:
+    zone = context.zone()
+    table = {
+        "Variant": [run.variant for run in found.items],
+        "Operation": [run.operation for run in found.items],
+        "Workload": [run.workload for run in found.items],
+        "State": [[run.status] for run in found.items],
+        "GPU time, µs": [_us(run.gpu_time_ns) for run in found.items],
+        "Back to back, µs": [_us(run.call_time_ns) for run in found.items],
+        "Kernels": [run.kernels for run in found.items],
+        "Device": [short_device(run.device_name, None) for run in found.items],
+        "torch": [run.torch or "" for run in found.items],
+        "When": [moment(run.measured_at, zone) for run in found.items],
+        "Why": [run.failure.message if run.failure is not None else "" for run in found.items],
+    }
+    state = st.dataframe(
+        table,
+        key=f"runs {[run.id for run in found.items]}",
+        on_select="rerun",
+        selection_mode="multi-row",
+        row_height=ROW_PX,
+        height=ROW_PX * (len(found.items) + 1) + 2,
+        hide_index=True,
+        placeholder="–",
+        column_config={
+            "GPU time, µs": st.column_config.NumberColumn(format="%,.1f"),
+            "Back to back, µs": st.column_config.NumberColumn(format="%,.1f"),
+            "State": st.column_config.MultiselectColumn(
+                options=list(map(str, RunStatus)), color=[COLOURS[RUN_TONES[status]] for status in RunStatus]
+            ),
+        },
+        alt="All runs, latest first",
+    )
+    return sorted(state["selection"]["rows"])
+
+
+def _us(ns: float | None) -> float | None:
+    return None if ns is None else ns / 1e3
+
+
+def _actions(selected: Sequence[RunSummary]) -> None:
+    label = f"Compare {len(selected)} selected" if selected else "Compare"
+    if st.button(label, type="primary", disabled=len(selected) < 2, key="compare-runs"):
+        variants = list(dict.fromkeys(run.variant for run in selected))
+        open_new([run.id for run in selected], name=" and ".join(variants[:3])[:120])
+    one = selected[0] if len(selected) == 1 else None
+    if one is not None and one.comparison_id is not None:
+        links.page_link("Its comparison", addresses.COMPARISON, query={"id": str(one.comparison_id)})
+    st.caption("Select at least two runs to put them side by side." if len(selected) < 2 else "as a new comparison")

@@ -1,0 +1,105 @@
+"""Start: three questions that lead to filled-in jobs, what was answered last, and the devices."""
+
+from __future__ import annotations
+
+from html import escape
+
+import streamlit as st
+
+from app import addresses, context
+from app.devices import preferred_device
+from app.formatting import about, ago, plural
+from app.markup import brief_answer, link, page, prose, section, table, title
+from app.pages import device_list, links, question_cards
+from app.states import comparison_badge, short_device
+from db import comparisons, history, jobs, workers
+from db.views import ComparedRun, ComparisonSummary, HistoryFilter, Page
+from profiles import presets
+from profiles.job import JobRequest
+
+LATEST = 6
+NOTHING_YET = (
+    '<p class="fs-empty"><b>No comparison yet.</b> '
+    "Take one of the questions above: each ends in a page that will stand here.</p>"
+)
+
+
+def render() -> None:
+    database = context.database()
+    alive = workers.workers(database)
+    latest = history.comparisons(database, HistoryFilter(), offset=0, limit=LATEST)
+    st.html(
+        title(
+            "What do you want to know?",
+            lead="Each question starts a job on a device of yours and ends in a page that answers it.",
+        )
+    )
+    for column, preset in zip(st.columns(len(presets.PRESETS), gap="medium"), presets.PRESETS, strict=True):
+        with column:
+            _question(preset, preferred_device(alive))
+    st.space("small")
+    left, right = st.columns([3, 1], gap="large")
+    with left:
+        _latest(latest)
+    with right:
+        device_list.show(alive, jobs.open_jobs(database))
+        _trace_hint()
+
+
+def _question(preset: presets.Preset, device: str) -> None:
+    request = presets.request(preset.name, device=device)
+    with st.container(border=True, height="stretch"):
+        picture = question_cards.picture(preset.name, _newest_entries(request))
+        head = f"<h3>{prose(preset.question)}</h3><p>{prose(preset.summary)}</p>"
+        st.html(page(f'<div class="fs-question">{head}{picture}</div>'))
+        with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+            st.html(page(f'<span class="fs-muted">{_cost(request)}</span>'), width="content")
+            links.page_link("Set up", addresses.NEW_JOB, query={"preset": preset.name}, icon=":material/arrow_forward:")
+
+
+def _newest_entries(request: JobRequest) -> tuple[ComparedRun, ...]:
+    """Of the newest comparison of these operations that has something to compare."""
+    database = context.database()
+    for operation in dict.fromkeys(trial.workload.operation for trial in request.trials):
+        found = history.comparisons(database, HistoryFilter(operation=operation), offset=0, limit=5)
+        enough = next((summary for summary in found.items if summary.succeeded >= 2), None)
+        if enough is not None:
+            return comparisons.comparison(database, enough.id).entries
+    return ()
+
+
+def _cost(request: JobRequest) -> str:
+    expected = jobs.expected_seconds(context.database(), request)
+    runs = sum(len(trial.variants) for trial in request.trials)
+    known = (
+        about(expected)
+        if expected is not None
+        else f"at most {about(request.plan.budget_s * len(request.trials)).removeprefix('about ')} of timing"
+    )
+    return " · ".join((plural(len(request.trials), "workload"), plural(runs, "variant"), known))
+
+
+def _latest(latest: Page[ComparisonSummary]) -> None:
+    aside = link(f"all {latest.total:,}", addresses.HISTORY) if latest.total > LATEST else ""
+    heading = section("Latest comparisons", aside=aside)
+    head = (("Comparison", ""), ("Answer", "fs-wide"), ("State", ""), ("Device", "fs-wide"), ("When", "num"))
+    st.html(heading + (table(head, map(_row, latest.items)) if latest.items else page(NOTHING_YET)))
+
+
+def _row(summary: ComparisonSummary) -> str:
+    name = link(summary.name, addresses.comparison(summary.id), plain=True)
+    device = short_device(summary.device_name, summary.device)
+    return (
+        f'<tr class="two"><th scope="row">{name}<br><small>{escape(summary.workload)}</small></th>'
+        f'<td class="fs-wide">{brief_answer(summary.answer)}</td><td>{comparison_badge(summary)}</td>'
+        f'<td class="fs-wide fs-muted" title="{escape(summary.device_name or "")}">{escape(device)}</td>'
+        f'<td class="num fs-muted fs-nowrap">{ago(summary.created_at, context.now(), context.zone())}</td></tr>'
+    )
+
+
+def _trace_hint() -> None:
+    st.html(
+        section("Read a trace")
+        + page('<p class="fs-muted">Kineto JSON from any machine, checked and counted on the command line:</p>')
+    )
+    st.code("fusescope trace FILE", language=None)
