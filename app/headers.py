@@ -32,4 +32,6 @@ class PrivacyHeaders:
 
 
 def _has_token(scope: Scope) -> bool:
-    return scope["path"].startswith("/s/") or "token" in parse_qs(scope["query_string"].decode("latin-1"))
+    return scope["path"].startswith(("/s/", "/api/v1/shared/")) or "token" in parse_qs(
+        scope["query_string"].decode("latin-1")
+    )

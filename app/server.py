@@ -17,6 +17,7 @@ from starlette.middleware import Middleware
 from streamlit.runtime.pages_manager import PagesManager
 
 from app.headers import PrivacyHeaders
+from app.hosts import KnownHost, restrict_to
 from app.routes import routes
 
 MAIN = Path(__file__).parent / "main.py"
@@ -34,7 +35,7 @@ async def _quiet(_app: st.App) -> AsyncIterator[None]:
 # would be told that a deep link does not exist.
 PagesManager.uses_pages_directory = False
 
-app = st.App(MAIN, routes=routes(), middleware=[Middleware(PrivacyHeaders)], lifespan=_quiet)
+app = st.App(MAIN, routes=routes(), middleware=[Middleware(PrivacyHeaders), Middleware(KnownHost)], lifespan=_quiet)
 
 
 def main() -> None:
@@ -42,6 +43,7 @@ def main() -> None:
     arguments.add_argument("--host", default="127.0.0.1")
     arguments.add_argument("--port", type=int, default=8501)
     options = arguments.parse_args()
+    restrict_to(options.host)
     uvicorn.run(app, host=options.host, port=options.port, access_log=False, log_level="warning")
 
 

@@ -79,7 +79,7 @@ def _actions(selected: Sequence[ComparisonSummary]) -> None:
         if one is not None:
             _rename(one)
     if one is not None:
-        st.link_button("Export", f"api/v1/comparisons/{one.id}/bundle", key="export")
+        st.link_button("Export", f"api/v1/comparisons/{one.id}/export.fusescope", key="export")
     else:
         st.button("Export", disabled=True, key="export-none")
     st.caption(_what_happens(selected))
