@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 
 
 class DeviceError(RuntimeError):
     """The device of the spec is not there."""
+
+
+class DeviceLostError(RuntimeError):
+    """A kernel broke this process's CUDA context: nothing more can be measured in it, but a new process can."""
 
 
 def take_device(name: str) -> torch.device:
@@ -19,7 +25,7 @@ def take_device(name: str) -> torch.device:
         if (device.index or 0) >= count:
             raise DeviceError(f"{name} is not available: this machine has {count} CUDA device(s), numbered from 0")
         torch.cuda.set_device(device)
-        torch.cuda.init()
+        torch.zeros(1, device=device)  # what initialises the context
     return device
 
 
@@ -27,3 +33,9 @@ def synchronise(device: torch.device) -> None:
     """Wait until the device has done everything; on a CPU it always has."""
     if device.type == "cuda":
         torch.cuda.synchronize(device)
+
+
+def timing_event() -> Any:
+    """An event that knows its time; torch's class has no types."""
+    make: Any = torch.cuda.Event
+    return make(enable_timing=True)

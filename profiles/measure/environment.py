@@ -6,6 +6,7 @@ import importlib.metadata
 import os
 import platform
 from pathlib import Path
+from typing import Any
 
 import torch
 
@@ -50,7 +51,8 @@ def _of_cpu() -> Environment:
 
 def _cudnn_version() -> str | None:
     """`9.19.0` of 91900 (before cuDNN 9: 8902 is 8.9.2)."""
-    number = torch.backends.cudnn.version()
+    cudnn: Any = torch.backends.cudnn
+    number = cudnn.version()
     if number is None:
         return None
     major = 10_000 if number >= 90_000 else 1_000

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 
 import torch
 
+from profiles.measure.device import DeviceLostError
 from profiles.operations.implementation import UnsupportedError
 from profiles.results import Failure, FailureKind, Receipt, Run, RunStatus
 
@@ -29,10 +30,12 @@ class VariantError(Exception):
 
 @contextmanager
 def code_of(variant: str) -> Iterator[None]:
-    """Whatever the variant's code raises inside becomes a VariantError."""
+    """Whatever the variant's code raises inside becomes a VariantError, or DeviceLostError where that is the end."""
     try:
         yield
     except Exception as error:  # the edge between our code and what is measured, which may raise anything
+        if _breaks_the_device(error):
+            raise DeviceLostError(_one_line(error)) from error
         raise VariantError(ended(variant, error)) from error
 
 
@@ -46,6 +49,12 @@ def ended(variant: str, error: Exception) -> Run:
     if isinstance(error, torch.OutOfMemoryError | MemoryError) or _NO_MEMORY.search(message):
         return failed(variant, FailureKind.OUT_OF_MEMORY, message)
     return failed(variant, FailureKind.CRASHED, f"{type(error).__name__}: {message}")
+
+
+def _breaks_the_device(error: Exception) -> bool:
+    """Whether CUDA answers every later call of this process with the same error (`torch.AcceleratorError`, once a
+    plain RuntimeError); running out of memory does not."""
+    return isinstance(error, RuntimeError) and "CUDA error: " in str(error) and not _NO_MEMORY.search(str(error))
 
 
 def refused(variant: str, reason: str, receipt: Receipt | None = None) -> Run:

@@ -14,7 +14,9 @@ import warnings
 from collections.abc import Callable
 from typing import NoReturn
 
+from profiles.measure.device import DeviceError, DeviceLostError
 from profiles.measure.messages import Inbox, Message, Outbox, Trouble
+from profiles.results import FailureKind
 
 PR_SET_PDEATHSIG = 1
 
@@ -87,11 +89,19 @@ def _live_as_fork(work: Callable[[Outbox], None], outbox: Outbox) -> NoReturn:
         code = 0
     except BaseException as error:  # noqa: BLE001 - the edge of a process: whatever it was, the parent must hear of it
         traceback.print_exc()
-        outbox.send(Trouble(message=f"{type(error).__name__}: {error}"))
+        outbox.send(_trouble(error))
     finally:
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(code)
+
+
+def _trouble(error: BaseException) -> Trouble:
+    """Errors of ours that are written for people stand alone; a broken device is the variant's doing."""
+    if isinstance(error, DeviceLostError):
+        return Trouble(message=str(error), kind=FailureKind.CRASHED)
+    text = str(error) if isinstance(error, DeviceError) else f"{type(error).__name__}: {error}"
+    return Trouble(message=" ".join(text.split()), kind=FailureKind.INTERNAL)
 
 
 def _die_with_parent() -> None:

@@ -7,6 +7,8 @@ from typing import Any
 
 import torch
 
+from profiles.measure.device import timing_event
+
 CALIBRATION_CYCLES = 20_000_000
 
 
@@ -37,7 +39,7 @@ class Gate:
 
 def event_ns(work: Callable[[], Any]) -> float:
     """Time on the stream between an event before and one after, in ns; no gate."""
-    start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+    start, end = timing_event(), timing_event()
     start.record()
     work()
     end.record()

@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 import time
+from typing import NamedTuple
 
 import torch
 
 from profiles.measure.cache_flush import CacheFlush
+from profiles.measure.device import timing_event
 from profiles.measure.gate import Gate
 from profiles.measure.subject import Subject
 
 SHORTEST_GATE_NS = 200_000.0
 LONGEST_GATE_NS = 200_000_000.0
 TRIES = 6
+
+
+class _Sample(NamedTuple):
+    """`late`: the gate had opened before the call was enqueued whole, and the sample is void."""
+
+    duration_ns: float
+    enqueue_ns: float
+    late: bool
 
 
 class GatedTimer:
@@ -26,35 +36,37 @@ class GatedTimer:
         self._subject, self._gate, self._flush = subject, gate, flush
         self._device = device
         self._gate_ns = SHORTEST_GATE_NS
-        self._enqueue_ns = 0
-        self.late = 0
-        self.gave_up = False
+        self._enqueue_ns = 0.0  # of the first late sample, whose gate was too short to hold the host up
+        self._gave_up = False
 
     @property
     def doubt(self) -> str | None:
+        """Why the samples may contain more than the device's own time; None where they do not."""
         if not self._gate.available:
             return "this torch has no spin kernel to hold the device: waits for the host are included"
-        if self.gave_up:
+        if self._gave_up:
             return (
-                f"one call enqueues for {self._enqueue_ns / 1e6:,.1f} ms, more than the gate can hold: "
+                f"the host enqueues for {self._enqueue_ns / 1e6:,.1f} ms per call, more than the gate can hold: "
                 "waits for the host may be included"
             )
         return None
 
     def sample(self) -> float:
         """ns of one call; the subject's context is entered by the caller."""
-        for _ in range(1 if self.gave_up or not self._gate.available else TRIES):
-            duration_ns, late = self._once()
-            if not late:
-                return duration_ns
-            self.late += 1
-            self._gate_ns = min(LONGEST_GATE_NS, max(2 * self._gate_ns, 1.5 * self._enqueue_ns))
-        self.gave_up = True
-        return duration_ns
+        if self._gave_up or not self._gate.available:
+            return self._once().duration_ns
+        for _ in range(TRIES):
+            sample = self._once()
+            if not sample.late:
+                return sample.duration_ns
+            self._enqueue_ns = self._enqueue_ns or sample.enqueue_ns
+            self._gate_ns = min(LONGEST_GATE_NS, max(2 * self._gate_ns, 1.5 * sample.enqueue_ns))
+        # A full queue blocks the host until the gate opens: a longer gate holds no more than a call's own enqueueing.
+        self._gave_up, self._gate_ns = True, min(LONGEST_GATE_NS, self._enqueue_ns)
+        return sample.duration_ns
 
-    def _once(self) -> tuple[float, bool]:
-        """(duration, whether the gate had ended before the call was enqueued whole: then the sample is void)."""
-        start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+    def _once(self) -> _Sample:
+        start, end = timing_event(), timing_event()
         torch.cuda.synchronize(self._device)
         if self._flush is not None:
             self._flush()
@@ -62,9 +74,9 @@ class GatedTimer:
         start.record()
         enqueue_start = time.perf_counter_ns()
         output = self._subject.call()
-        self._enqueue_ns = time.perf_counter_ns() - enqueue_start
+        enqueue_ns = time.perf_counter_ns() - enqueue_start
         end.record()
-        late = start.query()
+        late = bool(start.query())  # the gate is before `start`: it opened too early
         end.synchronize()
         del output  # not before: its memory may be handed out again
-        return float(start.elapsed_time(end)) * 1e6, late
+        return _Sample(float(start.elapsed_time(end)) * 1e6, enqueue_ns, late)

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import msgspec
 
 from profiles.protocol import Event, Finished, Progress, Started
+from profiles.results import FailureKind
 
 
 class Passed(msgspec.Struct, frozen=True, kw_only=True, tag="passed"):
@@ -18,9 +19,10 @@ class Passed(msgspec.Struct, frozen=True, kw_only=True, tag="passed"):
 
 
 class Trouble(msgspec.Struct, frozen=True, kw_only=True, tag="trouble"):
-    """The process ends because of something that is no variant's fault."""
+    """The process ends early. `kind` is what that means for the variant at work, if one is."""
 
     message: str
+    kind: FailureKind
 
 
 Message = Started | Progress | Finished | Passed | Trouble

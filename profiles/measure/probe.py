@@ -12,8 +12,10 @@ from profiles.measure.device import synchronise, take_device
 from profiles.measure.failures import VariantError, code_of
 from profiles.measure.forks import Spotlight
 from profiles.measure.messages import Outbox, Passed
+from profiles.measure.refusal import explained
 from profiles.measure.subject import Subject, build
 from profiles.protocol import Finished, MeasureSpec, Phase, Progress
+from profiles.workload import Workload
 
 
 def probe(spec: MeasureSpec, variant: str, *, compile_caches: Path, spotlight: Spotlight, outbox: Outbox) -> None:
@@ -22,10 +24,7 @@ def probe(spec: MeasureSpec, variant: str, *, compile_caches: Path, spotlight: S
     outbox.send(Progress(variant=variant, phase=Phase.FIRST_CALL, done=0.0))
     device = take_device(spec.device)
     try:
-        with torch.no_grad(), code_of(variant):
-            inputs = loading.operation_module(spec.workload).inputs(spec.workload, device)
-            subject = build(spec.workload, variant, inputs, compile_caches=compile_caches)
-            first_call_ns = time_first_call(subject, device)
+        first_call_ns = _first_call(spec.workload, variant, device=device, compile_caches=compile_caches)
     except VariantError as error:
         outbox.send(Finished(run=error.run))
     else:
@@ -34,6 +33,19 @@ def probe(spec: MeasureSpec, variant: str, *, compile_caches: Path, spotlight: S
         )
         outbox.send(Passed(variant=variant, first_call_ns=first_call_ns))
     spotlight.clear()
+
+
+@torch.no_grad()
+def _first_call(workload: Workload, variant: str, *, device: torch.device, compile_caches: Path) -> int:
+    with code_of(variant):
+        module = loading.operation_module(workload)
+        inputs = module.inputs(workload, device)
+        subject = build(workload, variant, inputs, compile_caches=compile_caches)
+    try:
+        with code_of(variant):
+            return time_first_call(subject, device)
+    except VariantError as error:
+        raise VariantError(explained(error.run, module, inputs)) from error
 
 
 def time_first_call(subject: Subject, device: torch.device) -> int:

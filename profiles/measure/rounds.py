@@ -1,50 +1,46 @@
-"""Timing of all subjects of a process together: shuffled rounds, one block of each subject per round."""
+"""How often each subject is timed, and in which order: shuffled rounds, one block of each subject per round."""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from profiles.plan import Plan
 
 LEAST_SAMPLES = 20
 FEWEST_SAMPLES = 3  # of a single call so long that twenty would take several budgets
+BUDGETS_FOR_LEAST = 4
 BLOCK_S = 0.04
-MOST_CALLS = 10_000
 BUDGET_FOR_BLOCKS = 0.5
+MOST_CALLS = 10_000
 
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """How often one subject is sampled and how many calls one block has; `doubt` where that had to be too few."""
+    """How often one subject is sampled and how long its blocks of calls should be; `doubt` where that is too few."""
 
     samples: int
-    calls: int
+    block_s: float
     doubt: str | None = None
 
-
-@dataclass(slots=True)
-class Samples:
-    """What was timed of one subject so far, in ns."""
-
-    call_ns: list[float] = field(default_factory=list)
-    gpu_ns: list[float] = field(default_factory=list)
+    def calls(self, seconds_per_call: float) -> int:
+        """Of one block, by how long a call took last."""
+        return max(1, min(MOST_CALLS, int(self.block_s / seconds_per_call)))
 
 
 def pace(seconds_per_call: float, *, plan: Plan, subjects: int) -> Pace:
     """`plan.samples` where the budget allows; never fewer than twenty, unless those took four times the budget."""
     share_s = plan.budget_s / subjects
     block_s = min(BLOCK_S, BUDGET_FOR_BLOCKS * share_s / plan.samples)
-    calls = max(1, min(MOST_CALLS, round(block_s / seconds_per_call)))
-    round_s = (calls + 1) * seconds_per_call
+    round_s = max(block_s, seconds_per_call) + seconds_per_call
     affordable = int(share_s / round_s)
     if affordable >= LEAST_SAMPLES:
-        return Pace(min(plan.samples, affordable), calls)
-    if LEAST_SAMPLES * round_s <= 4 * share_s:
-        return Pace(LEAST_SAMPLES, calls)
-    samples = max(FEWEST_SAMPLES, min(LEAST_SAMPLES, int(4 * share_s / round_s)))
-    return Pace(samples, calls, f"only {samples} samples: one call takes {seconds_per_call:,.1f} s")
+        return Pace(min(plan.samples, affordable), block_s)
+    if LEAST_SAMPLES * round_s <= BUDGETS_FOR_LEAST * share_s:
+        return Pace(LEAST_SAMPLES, block_s)
+    samples = max(FEWEST_SAMPLES, int(BUDGETS_FOR_LEAST * share_s / round_s))
+    return Pace(samples, block_s, f"only {samples} samples: one call takes {seconds_per_call:,.1f} s")
 
 
 def shuffled_rounds(paces: Sequence[Pace], *, seed: int) -> Iterator[tuple[int, int]]:
@@ -58,18 +54,3 @@ def shuffled_rounds(paces: Sequence[Pace], *, seed: int) -> Iterator[tuple[int, 
         generator.shuffle(indices)
         for index in indices:
             yield number, index
-
-
-class Throttle:
-    """Lets one progress report through per `interval_s`; the clock is an argument so that tests need not wait."""
-
-    def __init__(self, clock: Callable[[], float], interval_s: float) -> None:
-        self._clock, self._interval_s = clock, interval_s
-        self._last = float("-inf")
-
-    def due(self) -> bool:
-        now = self._clock()
-        if now - self._last < self._interval_s:
-            return False
-        self._last = now
-        return True

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 import torch
 
 from profiles.measure import loading
 from profiles.measure.device import synchronise, take_device
 from profiles.measure.environment import environment
-from profiles.measure.failures import VariantError, code_of, refused
+from profiles.measure.failures import VariantError, code_of
 from profiles.measure.forks import Spotlight
 from profiles.measure.messages import Outbox, Passed
+from profiles.measure.refusal import explained
 from profiles.operations.implementation import parts
 from profiles.protocol import Finished, MeasureSpec, Phase, Progress, Started
-from profiles.results import Run, RunStatus
 from profiles.variant import parse_variant
 
 
@@ -50,13 +49,5 @@ def _check(spec: MeasureSpec, variant: str, *, device: torch.device, outbox: Out
             function(inputs)
             synchronise(device)
     except VariantError as error:
-        raise VariantError(_with_torchs_reason(error.run, module, inputs)) from error
+        raise VariantError(explained(error.run, module, inputs)) from error
     outbox.send(Progress(variant=variant, phase=Phase.ELIGIBLE, done=1.0))
-
-
-def _with_torchs_reason(run: Run, module: loading.OperationModule, inputs: Any) -> Run:
-    """A refusal's own error names no reason; torch's check of the asked backend does."""
-    receipt = loading.receipt(module, parse_variant(run.variant).implementation, inputs)
-    if run.status is not RunStatus.REFUSED or run.failure is None or receipt is None:
-        return run
-    return refused(run.variant, receipt.refusals.get(receipt.asked, run.failure.message), receipt)

@@ -11,6 +11,7 @@ from profiles.measure.failures import failed
 from profiles.measure.forks import Spotlight, run_in_fork
 from profiles.measure.messages import Message, Outbox, Passed, Trouble
 from profiles.measure.probe import probe
+from profiles.measure.reporter import Reporter
 from profiles.measure.scout import scout
 from profiles.measure.session import Session
 from profiles.plan import Order
@@ -38,7 +39,7 @@ class Trial:
         self._passed: set[str] = set()
         self._finished: set[str] = set()
         self._started = False
-        self._trouble: str | None = None
+        self._trouble: Trouble | None = None
 
     def run(self) -> None:
         try:
@@ -67,7 +68,7 @@ class Trial:
             )
 
     def _measure(self, variants: Sequence[str], outbox: Outbox) -> None:
-        session = Session(self._spec, compile_caches=self._compile_caches, spotlight=self._spotlight, outbox=outbox)
+        session = Session(self._spec, Reporter(self._spotlight, outbox), compile_caches=self._compile_caches)
         session.measure({variant: self._first_calls.get(variant) for variant in variants})
 
     def _each_or_fail(self, variants: Sequence[str], work: Work) -> None:
@@ -80,17 +81,17 @@ class Trial:
         while rest := [v for v in variants if v not in self._passed and v not in self._finished]:
             self._spotlight.clear()
             death = run_in_fork(partial(work, rest), receive=self._receive)
-            culprit = self._spotlight.variant
             if self._trouble is not None:
-                self._blame(culprit, self._trouble, FailureKind.INTERNAL)
+                self._blame(self._trouble.message, self._trouble.kind)
                 self._trouble = None
             elif death is not None:
-                self._blame(culprit, death, FailureKind.CRASHED)
-            elif all(v not in self._passed and v not in self._finished for v in rest):
+                self._blame(death, FailureKind.CRASHED)
+            elif not any(v in self._passed or v in self._finished for v in rest):
                 raise TrialError(f"a measuring process ended without a word about {', '.join(rest)}")
 
-    def _blame(self, culprit: str | None, reason: str, kind: FailureKind) -> None:
-        if culprit is None or not self._started:
+    def _blame(self, reason: str, kind: FailureKind) -> None:
+        culprit = self._spotlight.variant
+        if culprit is None or culprit in self._finished or not self._started:
             raise TrialError(reason)
         self._receive(Finished(run=failed(culprit, kind, reason)))
 
@@ -101,8 +102,8 @@ class Trial:
                 self._passed.add(variant)
                 self._first_calls[variant] = first_call_ns
                 return
-            case Trouble(message=trouble):
-                self._trouble = trouble
+            case Trouble():
+                self._trouble = message
                 return
             case Started():
                 if self._started:

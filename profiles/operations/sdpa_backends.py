@@ -59,14 +59,15 @@ def receipt(asked: str, question: Question) -> Receipt:
 
     A pinned backend runs or raises; the kernels of the trace have the last word on both.
     """
-    ran = chosen(question) if asked == AUTO else Backend(asked)
+    reasons = refusals(question)
+    ran = chosen(question) if asked == AUTO else Backend(asked) if asked not in reasons else None
     fell_back = asked == AUTO and ran is Backend.MATH
     return Receipt(
         asked=asked,
         ran=ran,
         fell_back=fell_back,
         order=priority(question),
-        refusals=refusals(question),
+        refusals=reasons,
         detail="no fused backend is eligible: the choice fell to plain operators" if fell_back else None,
     )
 

@@ -1,0 +1,98 @@
+"""A variant on its way through a session, and the run that it becomes."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+import msgspec
+
+from profiles.measure import nvml
+from profiles.measure.gpu_time import GatedTimer
+from profiles.measure.loading import OperationModule
+from profiles.measure.metrics import rate_metric, single_metric, time_metric
+from profiles.measure.rounds import Pace
+from profiles.measure.subject import Subject
+from profiles.results import Conditions, Correctness, Failure, FailureKind, Metric, Receipt, Run, RunStatus
+from profiles.workload import Workload
+
+
+@dataclass(slots=True)
+class Candidate:
+    """What is known so far; times in ns. `seconds_per_call` is how long a call took last, roughly."""
+
+    subject: Subject
+    first_call_ns: int | None = None
+    receipt: Receipt | None = None
+    correctness: Correctness | None = None
+    seconds_per_call: float = 0.0
+    pace: Pace | None = None
+    gated: GatedTimer | None = None
+    call_ns: list[float] = field(default_factory=list)
+    gpu_ns: list[float] = field(default_factory=list)
+    gpu_state: nvml.GpuState = field(default_factory=nvml.GpuState)
+    peak_bytes: int | None = None
+    started_at: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
+    spent_s: float = 0.0
+
+    @property
+    def variant(self) -> str:
+        return self.subject.variant
+
+    @property
+    def so_far(self) -> str | None:
+        """The principal time for people who watch."""
+        times = sorted(self.gpu_ns or self.call_ns)
+        return f"{times[len(times) // 2] / 1e3:,.1f} µs" if times else None
+
+
+def succeeded(candidate: Candidate, module: OperationModule, workload: Workload) -> Run:
+    metrics = tuple(_metrics(candidate, module, workload))
+    return Run(variant=candidate.variant, status=RunStatus.SUCCEEDED, metrics=metrics)
+
+
+def incorrect(variant: str, correctness: Correctness) -> Run:
+    if correctness.nonfinite:
+        message = f"{correctness.nonfinite:,} elements of the output are NaN or infinite"
+    else:
+        message = f"relative L2 error {correctness.relative_l2:.3g}, at most {correctness.tolerance:.3g} passes"
+    failure = Failure(kind=FailureKind.INCORRECT, message=message)
+    return Run(variant=variant, status=RunStatus.INCORRECT, failure=failure)
+
+
+def with_circumstances(run: Run, candidate: Candidate) -> Run:
+    """The run with what is known of the candidate whatever became of it."""
+    conditions = Conditions(
+        host=socket.gethostname(),
+        started_at=candidate.started_at,
+        duration_s=round(candidate.spent_s, 3),
+        sm_clock_mhz=candidate.gpu_state.sm_clock_mhz,
+        temperature_c=candidate.gpu_state.temperature_c,
+    )
+    return msgspec.structs.replace(
+        run, correctness=candidate.correctness, receipt=candidate.receipt, conditions=conditions
+    )
+
+
+def _metrics(candidate: Candidate, module: OperationModule, workload: Workload) -> Iterator[Metric]:
+    """The device's time first where there is one: rates follow from the first."""
+    doubt = candidate.pace.doubt if candidate.pace is not None else None
+    times = [time_metric("call_time", candidate.call_ns, doubt=doubt)]
+    if candidate.gated is not None:
+        times.insert(0, time_metric("gpu_time", candidate.gpu_ns, doubt=candidate.gated.doubt or doubt))
+    yield from times
+    if candidate.first_call_ns is not None:
+        yield single_metric("first_call", "ns", candidate.first_call_ns)
+    if candidate.peak_bytes is not None:
+        yield single_metric("peak_memory", "bytes", candidate.peak_bytes, statistic="max")
+    yield from _rates(times[0], module, workload)
+
+
+def _rates(time: Metric, module: OperationModule, workload: Workload) -> Iterator[Metric]:
+    if (tokens := module.tokens(workload)) is not None:
+        yield rate_metric("tokens_per_s", "tokens/s", amount=tokens, time=time)
+    if (flops := module.useful_flops(workload)) is not None:
+        yield rate_metric("useful_tflops", "TFLOP/s", amount=flops / 1e12, time=time)
+    yield rate_metric("effective_bandwidth", "GB/s", amount=module.least_bytes(workload) / 1e9, time=time)
