@@ -34,4 +34,7 @@ def publish_trial(settings: Settings, trial_id: int, device: str) -> bool:
 
 @lru_cache(maxsize=8)
 def _app(url: str) -> Celery:
-    return make_app(url)
+    """Made for a page that waits: one try, unlike a worker, which waits for its broker."""
+    app = make_app(url)
+    app.conf.broker_transport_options = {**app.conf.broker_transport_options, "max_retries": 0}
+    return app

@@ -17,11 +17,13 @@ import msgspec
 from profiles.protocol import Finished
 from profiles.results import Failure, FailureKind, Metric, Run, RunStatus
 from profiles.supervisor.limits import Limits
+from profiles.supervisor.receipts import confirm
 from profiles.trace.child import ParsedTrace, parse_in_child
 from profiles.trace.errors import TraceError, TraceTooLarge
 from profiles.trace.forward import ForwardSummary
 from profiles.trace.summary import TraceSummary
 
+LOST = ("gpu_records_missing", "launches_without_slices", "no_gpu_activity", "no_steps")
 FAR = 0.25
 """Share of `gpu_time` from which on the traced device time is in doubt."""
 
@@ -113,19 +115,21 @@ def _completed(run: Run, parsed: ParsedTrace, forward: ForwardSummary, *, path: 
         run,
         counts=forward.counts,
         kernels=forward.kernels,
+        receipt=run.receipt and confirm(run.receipt, forward.kernels),
         trace_health=(*run.trace_health, *forward.findings),
         metrics=run.metrics if traced is None else (*run.metrics, traced),
         trace=digest,
     )
     measured = MeasuredRun(run=complete, trace_path=path, timeline_path=parsed.timeline_path, summary=parsed.summary)
-    return Completion(measured=measured, lost=_why_no_count(forward, device=device))
+    return Completion(measured=measured, lost=_why_lost(forward, device=device))
 
 
-def _why_no_count(forward: ForwardSummary, *, device: str) -> str | None:
+def _why_lost(forward: ForwardSummary, *, device: str) -> str | None:
+    """Why there is no count, where that is the recording's fault; not every recording can be counted."""
     counted = forward.counts.operators if device == "cpu" else forward.counts.kernels
     if counted is not None:
         return None
-    return forward.findings[0].message if forward.findings else "the trace has no forward pass"
+    return next((finding.message for finding in forward.findings if finding.code in LOST), None)
 
 
 def traced_device_time(forward: ForwardSummary, *, gpu_time: Metric | None) -> Metric | None:
