@@ -10,12 +10,16 @@ from collections.abc import Sequence
 from app.commands import COMMANDS
 from app.commands.command import CommandError, Exit
 
+OWN_PACKAGES = ("app", "db", "profiles", "workers")
+
 
 def main(argv: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if argv is None else argv)
     try:
         parser = _parser(chosen=_first_word(words))
     except ModuleNotFoundError as error:
+        if error.name is None or error.name.partition(".")[0] in OWN_PACKAGES:
+            raise
         return _refuse(f"{error.name} is not installed here; `make install` installs what this command needs")
     options = parser.parse_args(words)
     module = next(command for command in COMMANDS if command.name == options.command).load()

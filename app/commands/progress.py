@@ -23,18 +23,19 @@ CLEAR = "\r\x1b[2K"
 @dataclass(slots=True)
 class ProgressLines:
     stream: TextIO
-    _last: tuple[str, Phase] | None = field(default=None, init=False)
+    _told: set[tuple[str, Phase]] = field(default_factory=set, init=False)
 
     def begin(self, line: str) -> None:
+        self._told.clear()
         self._say(line)
 
     def progress(self, progress: Progress) -> None:
         if self.stream.isatty():
             share = f" {progress.done:.0%}" if 0 < progress.done < 1 else ""
             self._rewrite(f"  {progress.variant}: {DOING[progress.phase]}{share}  {progress.so_far or ''}".rstrip())
-        elif self._last != (progress.variant, progress.phase):
+        elif (progress.variant, progress.phase) not in self._told:
+            self._told.add((progress.variant, progress.phase))
             self._say(f"  {progress.variant}: {DOING[progress.phase]}")
-        self._last = progress.variant, progress.phase
 
     def run(self, run: Run) -> None:
         self._say(f"  {run.variant}: {_outcome(run)}")

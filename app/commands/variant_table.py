@@ -27,6 +27,7 @@ class Column:
     title: str
     write: Callable[[Row[Entry]], str | None]
     figure: bool = True
+    missing: str = NOT_MEASURED
 
 
 def described(section: Sequence[Entry], *, baseline: str | None, by: str) -> list[str]:
@@ -36,6 +37,7 @@ def described(section: Sequence[Entry], *, baseline: str | None, by: str) -> lis
     workload = section[0].workload
     lines = [f"{catalog.operation(workload.operation).title}: {workload_label(workload)}", *_devices(section), ""]
     lines += _table(ordered, _columns(section, used))
+    lines += [f"  {row.entry.variant}: {note}" for row in ordered for note in _notes(row)]
     lines += ["", answer(section, base_key=baseline, by=used).text]
     warning = caveat(section, base_key=baseline, by=used)
     if warning is not None:
@@ -53,7 +55,7 @@ def _table(ordered: Sequence[Row[Entry]], columns: Sequence[Column]) -> list[str
     shown = [(c, cells) for c, cells in zip(columns, written, strict=True) if any(cells)]
     return table(
         [column.title for column, _ in shown],
-        [[cell or NOT_MEASURED for cell in line] for line in zip(*(cells for _, cells in shown), strict=True)],
+        list(zip(*([cell or column.missing for cell in cells] for column, cells in shown), strict=True)),
         right=[column.figure for column, _ in shown],
     )
 
@@ -75,7 +77,7 @@ def _columns(section: Sequence[Entry], by: By) -> list[Column]:
         Column("TFLOP/s", lambda row: _metric(row, "useful_tflops", "{:,.2f}".format)),
         Column("peak MiB", lambda row: _metric(row, "peak_memory", mib)),
         Column("rel. error", _error),
-        Column("", _remark, figure=False),
+        Column("", lambda row: None if row.state is State.MEASURED else row.state, figure=False, missing=""),
     ]
 
 
@@ -122,12 +124,13 @@ def _error(row: Row[Entry]) -> str | None:
     return f"{correctness.relative_l2:.1e}"
 
 
-def _remark(row: Row[Entry]) -> str | None:
-    """What a reader must know beside the figures: why there are none, or what is in doubt."""
+def _notes(row: Row[Entry]) -> list[str]:
+    """What a reader must know beside the figures: why there are none, what is in doubt, what ran instead."""
     run = row.entry.run
-    if run is not None and run.failure is not None:
-        return f"{row.state}: {run.failure.message}"
-    if row.state is not State.MEASURED:
-        return str(row.state)
-    doubts = [f"{metric.name}: {metric.doubt}" for metric in run.metrics if metric.doubt] if run is not None else []
-    return "; ".join(doubts) or None
+    if run is None:
+        return []
+    notes = [f"{row.state}, {run.failure.message}"] if run.failure is not None else []
+    notes += [f"{metric.name} is in doubt, {metric.doubt}" for metric in run.metrics if metric.doubt]
+    if run.receipt is not None and run.receipt.fell_back:
+        notes.append(f"asked for {run.receipt.asked}, ran {run.receipt.ran or 'something else'}")
+    return notes + [finding.message for finding in run.trace_health]
