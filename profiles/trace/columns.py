@@ -10,7 +10,8 @@ from profiles.results import Finding
 from profiles.trace.decimals import nanoseconds
 from profiles.trace.model import ABSENT, CALL_KINDS, GPU_KINDS, Bools, Int64s, SliceKind, Slices
 
-_LATEST_NS = 2**62
+_LATEST_NS = 2**62  # in the year 2116; sums of a start and a duration still fit int64
+_FAR_DIGITS = 17  # of whole µs: beyond what int64 holds in ns
 _GPU_TIMES = ("kernels", "kernel_sum_ns", "kernel_busy_ns", "gpu_busy_ns", "gpu_span_ns")
 
 
@@ -20,6 +21,7 @@ class SliceColumns:
     def __init__(self) -> None:
         self._runs: list[tuple[Int64s, ...]] = []
         self._numbers: list[Bools] = []
+        self._far = 0
 
     def add(
         self,
@@ -32,6 +34,7 @@ class SliceColumns:
         correlation: Sequence[int],
     ) -> None:
         """`start` and `duration` are µs texts, empty where missing; `correlation` is ABSENT where there is none."""
+        self._far += sum(len(text.split(b".", 1)[0]) >= _FAR_DIGITS for text in start)
         start_ns, start_ok = nanoseconds(start)
         duration_ns, duration_ok = nanoseconds(duration)
         whole = (np.array(column, np.int64) for column in (kind, name, track))
@@ -47,14 +50,15 @@ class SliceColumns:
         valid = np.concatenate([np.zeros(0, np.bool_), *self._numbers])
         valid &= (duration >= 0) & ~((start == 0) & (duration == 0))
         valid &= (np.abs(start) < _LATEST_NS) & (duration < _LATEST_NS)
-        by_name = np.argsort(np.array(names, dtype=np.str_)) if names else np.zeros(0, np.int64)
+        by_name = sorted(range(len(names)), key=names.__getitem__)
         rank = np.empty(len(names), np.int64)
         rank[by_name] = np.arange(len(names))
         columns = np.stack([kind, rank[name], track, start, duration, correlation])
         ordered = columns[:, valid]
         ordered = ordered[:, np.lexsort((ordered[5], ordered[1], ordered[2], ordered[0], -ordered[4], ordered[3]))]
         kept = ~_repeats(ordered)
-        findings = (*_invalid(kind[~valid]), *_duplicates(ordered[0][~kept]))
+        too_far = self._far + int(np.count_nonzero(np.abs(start) >= _LATEST_NS))
+        findings = (*_far(too_far), *_invalid(kind[~valid]), *_duplicates(ordered[0][~kept]))
         return tuple(names[index] for index in by_name), Slices(*ordered[:, kept]), findings
 
 
@@ -69,6 +73,15 @@ def _repeats(ordered: Int64s) -> Bools:
         repeats &= ~host
     repeats &= correlated | host
     return repeats
+
+
+def _far(count: int) -> Iterator[Finding]:
+    if count:
+        message = (
+            f"{count:,} records begin after the year 2116 when their timestamps are read as µs, as the format says;"
+            " they are not counted, and may have been written in ns"
+        )
+        yield Finding(code="suspicious_unit", message=message, count=count, doubtful=_GPU_TIMES)
 
 
 def _invalid(kinds: Int64s) -> Iterator[Finding]:

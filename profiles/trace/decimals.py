@@ -12,6 +12,7 @@ from profiles.trace.model import Bools, Int64s
 
 _ZERO, _NINE, _DOT = ord("0"), ord("9"), ord(".")
 _MOST_DIGITS = 17  # 17 digits of µs and ns hold any time until the year 5138, and fit int64 with room to spare
+_LONGEST = 64  # characters: no honest time is longer
 _LARGEST = 2**63 - 1
 
 
@@ -23,13 +24,13 @@ def nanoseconds(microseconds: Sequence[bytes]) -> tuple[Int64s, Bools]:
     """
     if not microseconds:
         return np.zeros(0, np.int64), np.zeros(0, np.bool_)
-    texts = np.array(microseconds, dtype=np.bytes_)
+    texts = np.array([text if len(text) <= _LONGEST else b"" for text in microseconds], dtype=np.bytes_)
     width = texts.dtype.itemsize
     characters = texts.view(np.uint8).reshape(len(texts), width)
     lengths = np.char.str_len(texts)
     values, valid = _plain_decimals(characters, lengths)
     for row in np.flatnonzero(~valid).tolist():
-        value = _any_number(microseconds[row])
+        value = _any_number(texts[row])
         if value is not None:
             values[row], valid[row] = value, True
     return values, valid

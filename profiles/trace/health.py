@@ -165,11 +165,11 @@ def _drift(trace: Trace, launches: Launches) -> Iterator[Finding]:
 def _unit(trace: Trace) -> Iterator[Finding]:
     starts = trace.slices.start_ns
     if len(starts) and trace.epoch_ns + int(starts[0]) > _YEAR_2100_NS:
-        span_s = (int(trace.slices.end_ns.max()) - int(starts[0])) / 1e9
+        span_us = (int(trace.slices.end_ns.max()) - int(starts[0])) // 1000
         yield Finding(
             code="suspicious_unit",
             message="timestamps are read as µs, as the format says, which puts the recording after the year 2100"
-            f" and makes it {span_s:,.1f} s long: they may have been written in ns",
+            f" and makes it {span_us:,} µs long: they may have been written in ns",
             count=1,
             doubtful=("kernel_sum_ns", "kernel_busy_ns", "gpu_busy_ns", "gpu_span_ns", "timeline"),
         )

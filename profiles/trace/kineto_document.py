@@ -46,6 +46,7 @@ class DeviceProperties(msgspec.Struct, gc=False):
 _EVENT = msgspec.json.Decoder(Event)
 _EVENTS = msgspec.json.Decoder(list[Event])
 _DEVICES = msgspec.json.Decoder(list[DeviceProperties])
+_CUT_SHORT = "Input data was truncated"  # msgspec's words for text that is right as far as it goes
 _BROKEN = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
 
@@ -140,8 +141,19 @@ class KinetoDocument:
                 window.take(b"]")
                 return
             if not run and not window.grow():
+                self._check_remainder()
                 self.cut_short = True
                 return
+
+    def _check_remainder(self) -> None:
+        """A quote too many makes the rest of the file one text without an end: that is broken, not cut short."""
+        try:
+            _EVENT.decode(self._window.text[self._window.at :] or b"{}")
+        except msgspec.DecodeError as error:
+            if str(error) != _CUT_SHORT:
+                raise self._broken(self.records + 1, self._window.place, error) from error
+        except UnicodeDecodeError:
+            return
 
     def _guessed_run(self) -> list[Event] | None:
         span = self._window.cut()
@@ -182,10 +194,13 @@ class KinetoDocument:
             self.malformed += 1
             return None
         except _BROKEN as error:
-            place = self._window.offset + span.start
-            raise UnreadableTrace(f"event {number:,}, which begins at byte {place:,}: {error}") from error
+            raise self._broken(number, self._window.offset + span.start, error) from error
         self.repaired += 1
         return event
+
+    @staticmethod
+    def _broken(number: int, place: int, error: Exception) -> UnreadableTrace:
+        return UnreadableTrace(f"event {number:,}, which begins at byte {place:,}: {error}")
 
 
 def _refuse_object(keys: list[str]) -> None:

@@ -69,13 +69,11 @@ def find_launches(trace: Trace) -> Launches:
     kind_of_name = np.array([_call_kind(name) for name in trace.names], np.int64)
     calls = rows[kind_of_name[slices.name[rows]] != CallKind.OTHER]
     calls = calls[~_driver_twins(trace, calls)]
-    call_of = _joined(trace, rows)
-    started = np.bincount(_counted(trace, calls, call_of), minlength=len(slices))
     return Launches(
-        call_of=call_of,
+        call_of=_joined(trace, rows),
         calls=calls,
         kinds=kind_of_name[slices.name[calls]],
-        slices=started[calls].astype(np.int64),
+        slices=_started(trace, calls),
         captured=_while_capturing(trace, rows, calls),
         correlations=slices.correlation[calls],
     )
@@ -117,12 +115,13 @@ def _joined(trace: Trace, calls: Int64s) -> Int64s:
     return call_of
 
 
-def _counted(trace: Trace, calls: Int64s, call_of: Int64s) -> Int64s:
-    """For each started slice the call in `calls` of its correlation: where a driver call came first, its twin."""
-    correlation = trace.slices.correlation
-    counted = {int(correlation[row]): int(row) for row in calls[::-1]}
-    started = call_of[call_of != ABSENT]
-    return np.array([counted.get(int(correlation[row]), int(row)) for row in started], np.int64)
+def _started(trace: Trace, calls: Int64s) -> Int64s:
+    """How many GPU slices have each call's correlation."""
+    slices = trace.slices
+    gpu = np.sort(slices.correlation[slices.of(*GPU_KINDS)])
+    correlation = slices.correlation[calls]
+    count = np.searchsorted(gpu, correlation, "right") - np.searchsorted(gpu, correlation, "left")
+    return np.where(correlation == ABSENT, 0, count).astype(np.int64)
 
 
 def _while_capturing(trace: Trace, rows: Int64s, calls: Int64s) -> Bools:

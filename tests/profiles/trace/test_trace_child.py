@@ -1,0 +1,61 @@
+"""The child that reads traces within limits, as a real process."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import time
+from pathlib import Path
+
+import pytest
+
+from profiles.trace.child import parse_in_child
+from profiles.trace.errors import TraceError, TraceTooLarge
+from profiles.trace.forward import per_forward
+from profiles.trace.read import read_trace
+from profiles.trace.summary import summarise
+from profiles.trace.timeline import load_timeline
+
+
+def test_the_child_says_what_reading_here_says(recordings: Path, tmp_path: Path) -> None:
+    path = recordings / "cuda_naive.json.gz"
+    parsed = parse_in_child(path, device="cuda:0", directory=tmp_path)
+    trace = read_trace(path)
+    assert parsed.summary == summarise(trace)
+    assert parsed.forward == per_forward(trace, device="cuda:0")
+    assert len(load_timeline(parsed.timeline_path).start_ns) == len(trace.slices)
+
+
+def test_without_a_device_nothing_is_said_per_forward_pass(recordings: Path, tmp_path: Path) -> None:
+    assert parse_in_child(recordings / "cpu_naive.json.gz", device=None, directory=tmp_path).forward is None
+
+
+def test_a_broken_file_is_one_clear_line(tmp_path: Path) -> None:
+    path = tmp_path / "broken.json"
+    path.write_text('{"traceEvents": null}')
+    with pytest.raises(TraceError, match=r"^traceEvents is null, expected a list of events$"):
+        parse_in_child(path, device="cpu", directory=tmp_path)
+
+
+def test_a_missing_file_is_one_clear_line(tmp_path: Path) -> None:
+    with pytest.raises(TraceError, match=r"No such file or directory: .*absent\.json"):
+        parse_in_child(tmp_path / "absent.json", device="cpu", directory=tmp_path)
+
+
+def test_a_file_that_needs_more_memory_than_allowed_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "large.json.gz"
+    events = (f'{{"ph": "X", "cat": "kernel", "name": "k{n}", "ts": {n}, "dur": 1}}' for n in range(300_000))
+    path.write_bytes(gzip.compress(f'{{"traceEvents": [{",".join(events)}]}}'.encode(), compresslevel=1))
+    with pytest.raises(TraceError, match="more than the limit of 200,000,000 bytes of memory"):
+        parse_in_child(path, device=None, directory=tmp_path, memory_limit=200_000_000)
+    assert parse_in_child(path, device=None, directory=tmp_path).summary.kernels == 300_000
+
+
+def test_a_file_that_takes_too_long_is_refused_in_time(tmp_path: Path) -> None:
+    path = tmp_path / "slow.json"
+    event = json.dumps({"ph": "X", "cat": "kernel", "name": "\\", "ts": 1, "dur": 1}).replace("\\\\", "\\x")
+    path.write_text('{"traceEvents": [' + ",".join([event] * 600_000) + "]}")
+    begun = time.monotonic()
+    with pytest.raises(TraceTooLarge, match="limit of 1 s"):
+        parse_in_child(path, device=None, directory=tmp_path, timeout_s=1)
+    assert time.monotonic() - begun < 5
