@@ -62,7 +62,7 @@ def _scale(longest_ns: int) -> tuple[float, list[float]]:
     magnitude = 10 ** (len(str(int(rough))) - 1)
     step = next(s * magnitude for s in STEPS if s * magnitude >= rough * 0.8)
     end = longest_ns * PAST_LONGEST
-    return end, [step * number for number in range(int(end // step) + 1)]
+    return end, [step * number for number in range(int(end * 0.95 // step) + 1)]
 
 
 def _axis(ticks: Sequence[float], top_ns: float) -> str:

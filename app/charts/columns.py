@@ -78,9 +78,18 @@ def columns(frame: Frame) -> tuple[Column, ...]:
     return (
         Column("What ran", "", lambda _, run, __: what_ran(run.receipt), number=False),
         *_counted(frame),
-        Column(_time_title(principal), frame.unit.symbol, _time_cell(principal), spread=True, wide=False),
+        Column(
+            _time_title(principal),
+            frame.unit.symbol,
+            _time_cell(principal),
+            spread=True,
+            wide=principal is not frame.by,
+        ),
         Column("", "by role", lambda _, run, f: small_bar(run, f.longest_ns), number=False),
-        *(Column(_time_title(by), frame.unit.symbol, _time_cell(by), spread=by is frame.by) for by in frame.times[1:]),
+        *(
+            Column(_time_title(by), frame.unit.symbol, _time_cell(by), spread=by is frame.by, wide=by is not frame.by)
+            for by in frame.times[1:]
+        ),
         Column("Speed-up", against, lambda row, _, __: _speed_up(row), wide=False),
         *([Column("Tokens", "per s", _tokens)] if frame.tokens else []),
         *([Column("Useful", "TFLOP/s", _flops)] if frame.flops else []),

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from profiles.comparison import figures
 from profiles.comparison.change import changes
-from profiles.comparison.entry import Entry, State, in_state, state
+from profiles.comparison.entry import Entry, State, in_state, sections, state
 from profiles.comparison.parts import Part, mono, muted, names, plain, strong, text
 from profiles.comparison.reason import failed_sentence, incorrect_sentence
 from profiles.comparison.speed import TITLES, By, Timed, baseline, chosen, speed_up, timed
@@ -33,6 +33,24 @@ def answer(entries: Sequence[Entry], *, base_key: str | None = None, by: str = B
     if base is None:
         return Answer(_nothing_measured(entries))
     return Answer((*_compared(entries, base, used), *_rest(entries)))
+
+
+def whole_answer(entries: Sequence[Entry]) -> str | None:
+    """The plain text that lists keep: with several workloads the first one's, and how many there are.
+
+    None until something is measured or everything has ended.
+    """
+    told = [section for section in sections(entries) if not _is_waiting(section)]
+    if not told:
+        return None
+    first = answer(told[0]).text
+    others = len(sections(entries)) - 1
+    return first if not others else f"{first} And {figures.count(others, 'more workload')}."
+
+
+def _is_waiting(entries: Sequence[Entry]) -> bool:
+    states = {state(entry) for entry in entries}
+    return State.MEASURED not in states and State.PENDING in states
 
 
 def _nothing_measured(entries: Sequence[Entry]) -> tuple[Part, ...]:
@@ -120,8 +138,8 @@ def _rest(entries: Sequence[Entry]) -> tuple[Part, ...]:
     pending = len(in_state(entries, State.PENDING))
     if not pending:
         return ()
-    done = len(entries) - pending
-    return (text(f" {done} of {len(entries)} measured, the rest follows; the answer may change."),)
+    done = len(in_state(entries, State.MEASURED))
+    return (text(f" {done} of {len(entries)} measured, {pending} to come; the answer may change."),)
 
 
 def _called(entry: Entry, entries: Sequence[Entry]) -> tuple[Part, ...]:

@@ -32,8 +32,8 @@ def caveat(entries: Sequence[Entry], *, base_key: str | None = None, by: str = B
     ranked = timed(entries, used)
     if base is None or len(ranked) < 2:
         return None
-    checks = (_doubtful, _host_bound, _first_call)
-    return next((found for check in checks if (found := check(base, ranked[0], used)) is not None), None)
+    best = ranked[0]
+    return _doubtful(base, best, used) or _host_bound(entries, best, used) or _first_call(base, best)
 
 
 def _different_machines(entries: Sequence[Entry]) -> Caveat | None:
@@ -83,27 +83,27 @@ def _doubtful(base: Timed[Entry], best: Timed[Entry], by: By) -> Caveat | None:
     return None
 
 
-def _host_bound(base: Timed[Entry], best: Timed[Entry], by: By) -> Caveat | None:
+def _host_bound(entries: Sequence[Entry], best: Timed[Entry], by: By) -> Caveat | None:
     """The fastest on the GPU may lose when it is called in a row: then the host sets the pace."""
-    before, after = time(base.entry, By.CALL_TIME), time(best.entry, By.CALL_TIME)
-    if by is not By.GPU_TIME or before is None or after is None or not speed_up(before, after).slower:
+    after, in_a_row = time(best.entry, By.CALL_TIME), timed(entries, By.CALL_TIME)
+    if by is not By.GPU_TIME or after is None or not speed_up(in_a_row[0].metric, after).slower:
         return None
-    unit = figures.time_unit(best.entry.workload)
+    first, unit = in_a_row[0], figures.time_unit(best.entry.workload)
     return Caveat(
         "Before you choose it",
         (
             text("Called back to back, "),
+            mono(first.entry.variant),
+            text(" is faster: "),
+            strong(f"{unit.write(first.metric.value)} {unit.symbol}"),
+            text(" against "),
             mono(best.entry.variant),
-            text(" takes "),
-            strong(f"{unit.write(after.value)} {unit.symbol}"),
-            text(" and "),
-            mono(base.entry.variant),
-            text(f" {unit.write(before.value)}: the host's work, not the GPU's, sets the pace there."),
+            text(f"’s {unit.write(after.value)}. The host, not the GPU, sets the pace there."),
         ),
     )
 
 
-def _first_call(base: Timed[Entry], best: Timed[Entry], by: By) -> Caveat | None:  # noqa: ARG001 - one shape of check
+def _first_call(base: Timed[Entry], best: Timed[Entry]) -> Caveat | None:
     """A dear first call (a compilation, an engine's search), with the calls that pay it back."""
     first, usual = _metric(best.entry, "first_call"), _metric(base.entry, "first_call")
     saved = base.metric.value - best.metric.value

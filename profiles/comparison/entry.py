@@ -37,6 +37,7 @@ class Entry(Protocol):
 
 
 EntryT = TypeVar("EntryT", bound=Entry)
+EntryCo = TypeVar("EntryCo", bound=Entry, covariant=True)
 
 
 class State(StrEnum):

@@ -1,0 +1,1 @@
+"""The parts of the comparison page, which the shared page shows too."""

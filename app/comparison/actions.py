@@ -1,0 +1,30 @@
+"""What can be done with a comparison beside sharing it: export and rename."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from app.comparison.choice import Choice
+from app.comparison.routes import export_url
+from app.context import database
+from db.comparisons import rename_comparison
+from db.views import ComparisonView
+
+
+def export_popover(view: ComparisonView, choice: Choice) -> None:
+    with st.popover("Export"):
+        st.caption("The bundle is loss-free: `fusescope import` reads it on any machine.")
+        chosen = {"base": choice.base or "", "by": str(choice.by)}
+        st.link_button("Bundle, with traces", export_url(view.id, "fusescope"), width="stretch")
+        st.link_button("JSON", export_url(view.id, "json", **chosen), width="stretch")
+        st.link_button("CSV", export_url(view.id, "csv", **chosen), width="stretch")
+
+
+def rename_popover(view: ComparisonView) -> None:
+    with st.popover("Rename", type="tertiary"), st.form("rename", border=False):
+        name = st.text_input("Name", view.name, max_chars=200)
+        if st.form_submit_button("Save", type="primary"):
+            if name.strip():
+                rename_comparison(database(), view.id, name)
+                st.rerun()
+            st.markdown(":small[:red[A comparison needs a name.]]")

@@ -1,0 +1,68 @@
+"""The head of a comparison: its name and one line of facts about how it came to be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import tzinfo
+from html import escape
+
+from app.formatting import moment, seconds
+from app.markup import page
+from db.views import ComparedRun, ComparisonView
+from profiles.comparison.entry import sections
+from profiles.comparison.figures import workload_label
+from profiles.environment import Environment
+
+
+def head_html(view: ComparisonView, *, zone: tzinfo, crumb: bool = True) -> str:
+    trail = f'<div class="fs-crumb"><a href="history" target="_self">History</a> / {view.id}</div>' if crumb else ""
+    items = "".join(f"<span>{fact}</span>" for fact in _facts(view, zone))
+    return page(f'{trail}<h1 class="fs-title">{escape(view.name)}</h1><div class="fs-line">{items}</div>')
+
+
+def _facts(view: ComparisonView, zone: tzinfo) -> list[str]:
+    """As HTML: what was measured, where, with what, how and when."""
+    entries = view.entries
+    measured = [entry.measured_at for entry in entries if entry.measured_at is not None]
+    when = moment(max(measured), zone) if measured else f"submitted {moment(view.created_at, zone)}"
+    return [
+        *_subject(entries),
+        *(escape(word) for word in [*_machines(entries), *_plans(entries), when, *_duration(entries)]),
+    ]
+
+
+def _subject(entries: Sequence[ComparedRun]) -> list[str]:
+    grouped = sections(entries)
+    operations = _distinct(entry.workload.operation for entry in entries)
+    names = ", ".join(f"<code>{escape(name)}</code>" for name in operations)
+    label = workload_label(grouped[0][0].workload) if len(grouped) == 1 else f"{len(grouped)} workloads"
+    return [names, escape(label)]
+
+
+def _machines(entries: Sequence[ComparedRun]) -> list[str]:
+    found = _distinct(entry.environment.digest for entry in entries if entry.environment)
+    if len(found) > 1:
+        return [f"{len(found)} environments"]
+    return next((_versions(entry.environment) for entry in entries if entry.environment), [])
+
+
+def _versions(environment: Environment) -> list[str]:
+    versions = [f"torch {environment.torch}"]
+    if environment.device != "cpu" and environment.cudnn:
+        versions.append(f"cuDNN {environment.cudnn}")
+    return [environment.device_name, ", ".join(versions)]
+
+
+def _plans(entries: Sequence[ComparedRun]) -> list[str]:
+    return _distinct(f"{entry.plan.cache} cache, {entry.plan.order}" for entry in entries)
+
+
+def _duration(entries: Sequence[ComparedRun]) -> list[str]:
+    """What measuring took, all runs together; nothing where a run does not tell."""
+    conditions = [entry.run.conditions for entry in entries if entry.run is not None]
+    spent = [found.duration_s for found in conditions if found is not None and found.duration_s is not None]
+    return [seconds(sum(spent))] if spent else []
+
+
+def _distinct(words: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(words))

@@ -1,0 +1,96 @@
+"""The Share popover: make a link (its token is shown once), see the links there are, revoke one in two steps.
+
+A popover lies outside the element that carries our colours, so all in it is Streamlit's own.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from urllib.parse import urlsplit
+
+import streamlit as st
+
+from app.comparison.choice import Choice
+from app.context import database, now, zone
+from app.formatting import day, plural
+from db.comparisons import save_view
+from db.shares import links, make_link, revoke_link
+from db.views import ComparisonView, ShareLink, ViewState
+
+EXPIRIES = {"in 7 days": 7, "in 30 days": 30, "in a year": 365, "never": None}
+HOSTS = {"hidden": False, "shown": True}
+MADE, REVOKING = "share made", "share revoking"
+
+
+def share_popover(view: ComparisonView, choice: Choice) -> None:
+    with st.popover("Share", icon=":material/link:"):
+        _share(view, choice)
+
+
+@st.fragment
+def _share(view: ComparisonView, choice: Choice) -> None:
+    measured = sum(entry.run is not None for entry in view.entries)
+    st.markdown("**Share this comparison**")
+    st.caption(f"The link opens {plural(measured, 'run')} with this baseline and zoom, read-only, and nothing else.")
+    left, right = st.columns(2)
+    expiry = left.selectbox("Expires", list(EXPIRIES), index=1, key="share expires")
+    hosts = right.selectbox("Host names", list(HOSTS), key="share hosts")
+    note = st.text_input("Note for the reader", placeholder="optional", max_chars=500, key="share note")
+    if st.button("Make a link", type="primary", width="stretch", key="make link"):
+        _make(view, choice, days=EXPIRIES[expiry or "never"], show_hosts=HOSTS[hosts or "hidden"], note=note)
+    made = st.session_state.get(MADE)
+    if made is not None and made[0] == view.id:
+        st.code(made[1], language=None, wrap_lines=True)
+        st.markdown(":small[:orange[Copy it now: it is shown once.]]")
+    for link in links(database(), view.id):
+        _listed(link)
+
+
+def _make(view: ComparisonView, choice: Choice, *, days: int | None, show_hosts: bool, note: str) -> None:
+    """The link opens what its maker sees, so the view is saved with it."""
+    lanes = tuple(st.session_state.get("tv") or view.view.lanes)
+    save_view(database(), view.id, ViewState(choice.base, str(choice.by), lanes, st.query_params.get("t")))
+    expires_at = None if days is None else now() + timedelta(days=days)
+    token, _ = make_link(database(), view.id, note=note.strip() or None, expires_at=expires_at, show_hosts=show_hosts)
+    st.session_state[MADE] = (view.id, f"{_root()}/s/{token}")
+
+
+def _listed(link: ShareLink) -> None:
+    if link.revoked_at is not None:
+        st.caption(f"…{link.hint} · revoked {day(link.revoked_at, zone())} · opened {plural(link.opened, 'time')}")
+        return
+    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+        st.caption(_said(link), width="content")
+        if st.session_state.get(REVOKING) == link.id:
+            return_to = {REVOKING: None}
+            st.button("Keep it", type="tertiary", key=f"keep {link.id}", on_click=_set, kwargs=return_to)
+            st.button("Revoke now", key=f"revoke now {link.id}", on_click=_revoke, args=(link.id,))
+        else:
+            st.button("Revoke", type="tertiary", key=f"revoke {link.id}", on_click=_set, kwargs={REVOKING: link.id})
+    if st.session_state.get(REVOKING) == link.id:
+        st.caption("Whoever has the link loses the page at once. The comparison and its runs stay.")
+
+
+def _said(link: ShareLink) -> str:
+    expired = link.expires_at is not None and link.expires_at <= now()
+    expiry = (
+        [] if link.expires_at is None else [f"{'expired' if expired else 'expires'} {day(link.expires_at, zone())}"]
+    )
+    made = f"…{link.hint} · made {day(link.created_at, zone())} · opened {plural(link.opened, 'time')}"
+    return " · ".join([made, *expiry])
+
+
+def _revoke(link_id: int) -> None:
+    revoke_link(database(), link_id)
+    _set(**{REVOKING: None, MADE: None})
+
+
+def _set(**values: object) -> None:
+    for name, value in values.items():
+        st.session_state[name] = value
+
+
+def _root() -> str:
+    """Where this server is, as the viewer's browser knows it, with any base path."""
+    address = urlsplit(st.context.url or "")
+    return f"{address.scheme}://{address.netloc}{address.path.rpartition('/')[0]}"

@@ -1,0 +1,58 @@
+"""The comparison page: what is fastest, by how much, and why. All that a viewer chooses is in the address."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from app.charts.style import css
+from app.comparison.actions import export_popover, rename_popover
+from app.comparison.body import body, footnote
+from app.comparison.choice import Choice, choose
+from app.comparison.facts import head_html
+from app.comparison.share import share_popover
+from app.comparison.watch import is_open, progress, watch
+from app.context import database, zone
+from app.markup import link, page
+from app.pages import ended_jobs
+from db.comparisons import comparison
+from db.errors import NotFound
+from db.jobs import job
+from db.views import ComparisonView, JobStatus
+
+ID = "id"
+
+
+def render() -> None:
+    st.html(f"<style>{css()}</style>")
+    view = _find(st.query_params.get(ID))
+    if view is None:
+        st.html(page(f"<p>There is no such comparison. Look for it in {link('History', 'history')}.</p>"))
+        return
+    with st.container(horizontal=True, vertical_alignment="top", horizontal_alignment="distribute", key="head"):
+        st.html(head_html(view, zone=zone()))
+        actions = st.container(horizontal=True, horizontal_alignment="right", width="content", key="actions")
+    if is_open(view):
+        watch(view.id, progress(view))
+    if view.status is JobStatus.FAILED and view.job_id is not None:
+        ended_jobs.card(job(database(), view.job_id))
+    body(view, lambda: _chosen(view, actions))
+    st.html(footnote())
+
+
+def _chosen(view: ComparisonView, actions: st.delta_generator.DeltaGenerator) -> Choice:
+    """The toolbar, and with what it chose the buttons in the head."""
+    choice = choose(view)
+    with actions:
+        rename_popover(view)
+        share_popover(view, choice)
+        export_popover(view, choice)
+    return choice
+
+
+def _find(text: str | None) -> ComparisonView | None:
+    if text is None or not text.isdecimal():
+        return None
+    try:
+        return comparison(database(), int(text))
+    except NotFound:
+        return None

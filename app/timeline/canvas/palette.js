@@ -1,0 +1,59 @@
+// Role colours and hatches. The same values as the stylesheet's: a canvas cannot read light-dark().
+
+const ROLES = {
+  light: {
+    gemm: ["#1A3490", "#FFFFFF"], attention: ["#9F4CAC", "#FFFFFF"], softmax: ["#E2A26B", "#14171C", "#B0703A"],
+    norm: ["#A98F1E", "#14171C"], pointwise: ["#029783", "#14171C"], reduction: ["#526C13", "#FFFFFF"],
+    communication: ["#6B2A28", "#FFFFFF"], helper: ["#8E959F", "#14171C"],
+    copy: ["#5B626C"], fill: ["#7C848F"], other: ["#7C848F"],
+  },
+  dark: {
+    gemm: ["#5C8BEA", "#14171C"], attention: ["#A24C93", "#FFFFFF"], softmax: ["#E09A66", "#14171C"],
+    norm: ["#F4D125", "#14171C"], pointwise: ["#1CCDC6", "#14171C"], reduction: ["#BBF1B9", "#14171C"],
+    communication: ["#D85A4F", "#14171C"], helper: ["#7A838F", "#14171C"],
+    copy: ["#A7AFBA"], fill: ["#7F8894"], other: ["#7F8894"],
+  },
+};
+
+const INK = {
+  light: { ground: "#FFFFFF", ink: "#171A1F", muted: "#626A75", faint: "#7C848F", border: "#E2E5E9", cursor: "#4451C4" },
+  dark: { ground: "#0F1216", ink: "#E6E9ED", muted: "#98A1AD", faint: "#7F8894", border: "#2A3038", cursor: "#5E6BD8" },
+};
+
+const HATCHED = ["copy", "fill", "other"];
+
+// The theme is told by the page's ground, which follows the switch before any rerun.
+function isDark(element) {
+  const ground = getComputedStyle(element).getPropertyValue("--st-background-color").trim();
+  const hex = /^#([0-9a-f]{6})/i.exec(ground);
+  if (hex) return parseInt(hex[1].slice(0, 2), 16) < 128;
+  const rgb = /rgba?\((\d+)/.exec(ground);
+  return rgb ? Number(rgb[1]) < 128 : false;
+}
+
+function hatch(context, colour, falling) {
+  const size = 6;
+  const tile = new OffscreenCanvas(size, size);
+  const pen = tile.getContext("2d");
+  pen.strokeStyle = colour;
+  pen.lineWidth = 1.2;
+  pen.beginPath();
+  for (const shift of [-size, 0, size]) {
+    pen.moveTo(shift - 1, falling ? -1 : size + 1);
+    pen.lineTo(shift + size + 1, falling ? size + 1 : -1);
+  }
+  pen.stroke();
+  return context.createPattern(tile, "repeat");
+}
+
+// Per role: fill, text, edge; made anew with the theme, since patterns belong to a context.
+function makePalette(context, dark) {
+  const theme = dark ? "dark" : "light";
+  const roles = {};
+  for (const [role, [fill, text, edge]] of Object.entries(ROLES[theme])) {
+    roles[role] = HATCHED.includes(role)
+      ? { fill: hatch(context, fill, role === "fill"), text: INK[theme].ink, edge: fill, dashed: role === "other" }
+      : { fill, text, edge };
+  }
+  return { ...INK[theme], roles };
+}

@@ -1,0 +1,169 @@
+"""One forward pass of a timeline as the binary columns that the canvas draws.
+
+The layout: the header's length (uint32, little endian), the header (JSON, padded with spaces), then the columns that
+the header lists, each at a multiple of 8 bytes; their offsets count from the end of the header.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from profiles.trace.timeline import Step, Timeline, TrackKind
+
+MOST_SLICES = 200_000
+ALIGNMENT = 8
+
+Rows = npt.NDArray[np.intp]
+
+
+class Named(msgspec.Struct, frozen=True):
+    short: str
+    full: str
+    role: str
+
+
+class Track(msgspec.Struct, frozen=True):
+    name: str
+    kind: str
+    depth: int
+
+
+class ColumnPlace(msgspec.Struct, frozen=True):
+    name: str
+    type: str
+    offset: int
+    count: int
+
+
+class Header(msgspec.Struct, frozen=True, kw_only=True):
+    """Times in the columns are ns from `zero`: the start of the first slice on a device (on a CPU: of an operator).
+
+    `slices` counts those of the forward pass; `drawn` may be fewer, then the longest ones are sent.
+    """
+
+    step: str | None
+    zero_ns: int
+    slices: int
+    drawn: int
+    tracks: tuple[Track, ...]
+    names: tuple[Named, ...]
+    stage_sets: tuple[tuple[str, ...], ...]
+    columns: tuple[ColumnPlace, ...]
+
+
+def encode(drawn: Timeline, *, most: int = MOST_SLICES) -> bytes:
+    """The forward pass of median length; the whole timeline where it knows no passes."""
+    step = _typical(drawn.steps)
+    every = _rows(drawn, step)
+    rows = _longest(drawn, every, most)
+    depth = _depths(drawn, rows)
+    zero = _zero(drawn, rows)
+    tracks, track = _tracks(drawn, rows, depth)
+    names, name = np.unique(drawn.name[rows], return_inverse=True)
+    columns: dict[str, npt.NDArray[np.generic]] = {
+        "start": (drawn.start_ns[rows] - zero).astype("<f8"),
+        "duration": drawn.duration_ns[rows].astype("<f8"),
+        "name": name.astype("<u4"),
+        "launch": _launches(drawn, rows).astype("<i4"),
+        "stages": drawn.stages[rows].astype("<u2"),
+        "track": track.astype("<u2"),
+        "depth": depth.astype("u1"),
+    }
+    header = Header(
+        step=None if step is None else step.name,
+        zero_ns=zero,
+        slices=len(every),
+        drawn=len(rows),
+        tracks=tracks,
+        names=tuple(Named(drawn.short_names[i], drawn.names[i], str(drawn.roles[i])) for i in names),
+        stage_sets=drawn.stage_sets,
+        columns=(),
+    )
+    return _packed(header, columns)
+
+
+def _typical(steps: tuple[Step, ...]) -> Step | None:
+    ordered = sorted(steps, key=lambda step: step.end_ns - step.start_ns)
+    return ordered[len(ordered) // 2] if ordered else None
+
+
+def _rows(drawn: Timeline, step: Step | None) -> Rows:
+    """What is drawn: streams and the launches onto them, or a CPU's operators; of one step, by launch where known."""
+    kinds = np.array([track.kind for track in drawn.tracks])
+    on_device = (kinds == TrackKind.STREAM).any()
+    wanted = (TrackKind.STREAM, TrackKind.LAUNCHES) if on_device else (TrackKind.OPS,)
+    shown = np.isin(kinds, wanted)[drawn.track] if len(kinds) else np.zeros(len(drawn.track), dtype=bool)
+    if step is not None:
+        begun = np.where(drawn.launch >= 0, drawn.start_ns[drawn.launch], drawn.start_ns)
+        shown &= (begun >= step.start_ns) & (begun <= step.end_ns)
+        shown &= (drawn.start_ns >= step.start_ns) & (drawn.start_ns <= step.end_ns)
+    return np.flatnonzero(shown)
+
+
+def _longest(drawn: Timeline, rows: Rows, most: int) -> Rows:
+    if len(rows) <= most:
+        return rows
+    order = np.argpartition(drawn.duration_ns[rows], len(rows) - most)[len(rows) - most :]
+    return np.sort(rows[order])
+
+
+def _zero(drawn: Timeline, rows: Rows) -> int:
+    if not len(rows):
+        return 0
+    host = np.array([track.kind == TrackKind.LAUNCHES for track in drawn.tracks])[drawn.track[rows]]
+    starts = drawn.start_ns[rows]
+    return int((starts if host.all() else starts[~host]).min())
+
+
+def _depths(drawn: Timeline, rows: Rows) -> npt.NDArray[np.uint8]:
+    """How many slices of its own track enclose each; overlapping slices on a stream are not nested."""
+    depth = np.zeros(len(rows), dtype=np.uint8)
+    nests = [track.kind == TrackKind.OPS for track in drawn.tracks]
+    open_ends: dict[int, list[int]] = {}
+    for position, row in enumerate(rows):
+        track = int(drawn.track[row])
+        if not nests[track]:
+            continue
+        start, end = int(drawn.start_ns[row]), int(drawn.start_ns[row] + drawn.duration_ns[row])
+        ends = open_ends.setdefault(track, [])
+        while ends and ends[-1] <= start:
+            ends.pop()
+        depth[position] = min(len(ends), 255)
+        ends.append(end)
+    return depth
+
+
+def _tracks(
+    drawn: Timeline, rows: Rows, depth: npt.NDArray[np.uint8]
+) -> tuple[tuple[Track, ...], npt.NDArray[np.intp]]:
+    """The tracks that have slices: host rows first, as the launches come before what they start."""
+    used, index = np.unique(drawn.track[rows], return_inverse=True)
+    order = sorted(range(len(used)), key=lambda i: drawn.tracks[used[i]].kind == TrackKind.STREAM)
+    place = np.empty(len(used), dtype=np.intp)
+    place[order] = np.arange(len(used))
+    deepest = [int(depth[index == i].max(initial=0)) + 1 for i in range(len(used))]
+    tracks = tuple(Track(drawn.tracks[used[i]].name, str(drawn.tracks[used[i]].kind), deepest[i]) for i in order)
+    return tracks, place[index]
+
+
+def _launches(drawn: Timeline, rows: Rows) -> npt.NDArray[np.intp]:
+    """Each slice's launch as a row of what is sent; -1 where it is not."""
+    local = np.full(len(drawn.launch) + 1, -1, dtype=np.intp)
+    local[rows] = np.arange(len(rows))
+    return local[drawn.launch[rows]]
+
+
+def _packed(header: Header, columns: Mapping[str, npt.NDArray[np.generic]]) -> bytes:
+    """The header names offsets, and its length moves them: they count from the end of the header."""
+    places, body = [], bytearray()
+    for name, column in columns.items():
+        places.append(ColumnPlace(name, column.dtype.str.lstrip("<|"), len(body), len(column)))
+        body += column.tobytes()
+        body += bytes(-len(body) % ALIGNMENT)
+    text = msgspec.json.encode(msgspec.structs.replace(header, columns=tuple(places)))
+    text += b" " * (-(len(text) + 4) % ALIGNMENT)
+    return len(text).to_bytes(4, "little") + text + bytes(body)

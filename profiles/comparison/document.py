@@ -1,0 +1,47 @@
+"""A comparison as one JSON document: what `fusescope compare --json` prints and the data routes answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from profiles.comparison.answer import answer
+from profiles.comparison.caveat import caveat
+from profiles.comparison.entry import EntryT, sections
+from profiles.comparison.parts import plain
+from profiles.comparison.speed import chosen
+from profiles.comparison.table import Row, rows
+from profiles.results import Compared, ComparedVariant, ComparedWorkload
+
+
+def document(entries: Sequence[EntryT], *, base_key: str | None, by: str, source: Callable[[EntryT], str]) -> Compared:
+    """`source` says where an entry comes from: a file, or a comparison's id."""
+    grouped = sections(entries)
+    return Compared(workloads=tuple(_workload(group, base_key=base_key, by=by, source=source) for group in grouped))
+
+
+def _workload(
+    entries: Sequence[EntryT], *, base_key: str | None, by: str, source: Callable[[EntryT], str]
+) -> ComparedWorkload:
+    used = chosen(entries, by)
+    warning = caveat(entries, base_key=base_key, by=used)
+    return ComparedWorkload(
+        workload=entries[0].workload,
+        by=used,
+        answer=answer(entries, base_key=base_key, by=used).text,
+        caveat=None if warning is None else f"{warning.label}: {plain(warning.parts)}",
+        rows=tuple(_variant(row, source(row.entry)) for row in rows(entries, base_key=base_key, by=used)),
+    )
+
+
+def _variant(row: Row[EntryT], source: str) -> ComparedVariant:
+    return ComparedVariant(
+        key=row.entry.key,
+        variant=row.entry.variant,
+        source=source,
+        state=row.state,
+        baseline=row.is_baseline,
+        speed_up=row.speed_up.ratio if row.speed_up else None,
+        apart=row.speed_up.apart if row.speed_up else None,
+        environment=row.entry.environment,
+        run=row.entry.run,
+    )
