@@ -221,11 +221,24 @@ def test_the_installer_changes_nothing_where_nothing_changed(tmp_path: Path) -> 
     assert (again.returncode, again.stdout, again.stderr) == (0, "", "")
 
 
-def test_the_installer_refuses_a_folder_that_is_no_environment_in_one_line(tmp_path: Path) -> None:
+def installing(folder: Path, *, prepare: str = "") -> subprocess.CompletedProcess[str]:
+    """The installer on a copy of the project's declaration, in a process whose machine `prepare` changes first."""
     for name in ("install.py", "pyproject.toml"):
-        shutil.copy(ROOT / name, tmp_path)
-    (tmp_path / ".venv").mkdir()
-    told = subprocess.run([sys.executable, "install.py"], cwd=tmp_path, capture_output=True, text=True, check=False)
+        shutil.copy(ROOT / name, folder)
+    program = f"import shutil, sys\n{prepare}\nimport install\nsys.argv = ['install.py']\nsys.exit(install.main())"
+    return subprocess.run([sys.executable, "-c", program], cwd=folder, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize(
+    ("prepare", "said"),
+    [
+        ("open('.venv', 'w').close()", "is no virtual environment"),
+        ("sys.modules['ensurepip'] = None", "apt install python3-venv"),
+        ("shutil.disk_usage = lambda path: shutil._ntuple_diskusage(9, 9, 5 << 20)", "5 MiB are free"),
+    ],
+)
+def test_the_installer_says_in_one_line_what_stops_it(tmp_path: Path, prepare: str, said: str) -> None:
+    told = installing(tmp_path, prepare=prepare)
     assert told.returncode == 2
     assert len(told.stderr.splitlines()) == 1
-    assert "no virtual environment" in told.stderr
+    assert said in told.stderr
