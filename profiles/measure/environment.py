@@ -24,7 +24,6 @@ def _of_gpu(device: torch.device) -> Environment:
         device="cuda",
         device_name=properties.name,
         memory_bytes=properties.total_memory,
-        cores=properties.multi_processor_count,
         driver=nvml.driver_version(),
         cuda=torch.version.cuda,
         cudnn=_cudnn_version(),

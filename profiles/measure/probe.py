@@ -40,7 +40,7 @@ def _first_call(workload: Workload, variant: str, *, device: torch.device, compi
     with code_of(variant):
         module = loading.operation_module(workload)
         inputs = module.inputs(workload, device)
-        subject = build(workload, variant, inputs, compile_caches=compile_caches)
+        subject = build(workload, variant, inputs, device=device, compile_caches=compile_caches)
     try:
         with code_of(variant):
             return time_first_call(subject, device)

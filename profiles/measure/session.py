@@ -18,7 +18,7 @@ from profiles.measure.probe import time_first_call
 from profiles.measure.recording import record
 from profiles.measure.refusal import explained
 from profiles.measure.reporter import Reporter
-from profiles.measure.subject import build
+from profiles.measure.subject import Subject, build
 from profiles.measure.timing import Timing
 from profiles.protocol import MeasureSpec, Phase
 from profiles.variant import parse_variant
@@ -50,17 +50,20 @@ class Session:
         """The candidate, or nothing when it could not be built: its run is then sent."""
         try:
             with code_of(variant):
-                if self._inputs is None:
-                    self._inputs = self._module.inputs(self._workload, self._device)
-                subject = build(self._workload, variant, self._inputs, compile_caches=self._compile_caches)
-                candidate = Candidate(subject, first_call_ns)
+                candidate = Candidate(self._subject(variant), first_call_ns)
                 if first_call_ns is None:
                     with self._reporter.phase(candidate, Phase.FIRST_CALL):
-                        candidate.first_call_ns = time_first_call(subject, self._device)
+                        candidate.first_call_ns = time_first_call(candidate.subject, self._device)
         except VariantError as error:
             self._reporter.never_began(explained(error.run, self._module, self._inputs))
             return ()
         return (candidate,)
+
+    def _subject(self, variant: str) -> Subject:
+        if self._inputs is None:
+            self._inputs = self._module.inputs(self._workload, self._device)
+        caches = self._compile_caches
+        return build(self._workload, variant, self._inputs, device=self._device, compile_caches=caches)
 
     def _is_correct(self, candidate: Candidate) -> bool:
         """Whether the candidate may be timed; where not, its run is sent."""

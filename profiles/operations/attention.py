@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import torch
 from torch import Tensor
@@ -21,7 +22,7 @@ STAGES = ("scores", "scale", "mask", "softmax", "values")
 SCORES_AT_ONCE = 1 << 25  # float64 scores that the reference holds at a time: 256 MiB
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Attention:
     """`mask` is true where a query must not look, None where every key is open; its making is never timed."""
 
@@ -34,6 +35,11 @@ class Attention:
     @property
     def grouped(self) -> bool:
         return self.query.shape[1] != self.key.shape[1]
+
+    @cached_property
+    def takes_fused(self) -> bool:
+        """Whether torch, asked for no backend, takes a fused one; asked once, since the question is an operator."""
+        return sdpa_backends.chosen(self.question) not in {None, Backend.MATH}
 
     @property
     def question(self) -> Question:
@@ -94,9 +100,7 @@ def naive_inplace(a: Attention) -> Tensor:
 
 
 def sdpa_auto(a: Attention) -> Tensor:
-    if marking() and sdpa_backends.chosen(a.question) not in {None, Backend.MATH}:
-        return _fused(a)
-    return _sdpa(a)
+    return _fused(a) if marking() and a.takes_fused else _sdpa(a)
 
 
 @within(pinned(Backend.MATH))

@@ -28,10 +28,14 @@ from profiles.workload import Distribution, Workload
 
 @dataclass(frozen=True, slots=True)
 class DecoderPrefill:
-    """`model` is a transformers causal language model in evaluation mode."""
+    """`model` is a transformers causal language model in evaluation mode.
+
+    The mask is made beforehand, as transformers' `generate` does it: making it inside would stop the host on the way.
+    """
 
     model: Any
     tokens: Tensor  # [batch, seq]
+    mask: Tensor  # [1, 1, seq, seq], what the written-out attention adds to its scores
 
 
 def inputs(workload: Workload, device: torch.device) -> DecoderPrefill:
@@ -46,12 +50,17 @@ def inputs(workload: Workload, device: torch.device) -> DecoderPrefill:
     with device:
         model = transformers.AutoModelForCausalLM.from_config(config, dtype=TORCH_DTYPES[workload.dtype])
     model.requires_grad_(False)
-    return DecoderPrefill(model.to(device).eval(), _tokens(workload, device))
-
-
-def _tokens(workload: Workload, device: torch.device) -> Tensor:
     batch, seq = int(workload.axes["batch"]), int(workload.axes["seq"])
-    return RandomInputs(workload, device).tokens(batch, seq, vocabulary=_config(workload).vocab_size)
+    return DecoderPrefill(
+        model=model.to(device).eval(),
+        tokens=RandomInputs(workload, device).tokens(batch, seq, vocabulary=_config(workload).vocab_size),
+        mask=_mask(seq, dtype=TORCH_DTYPES[workload.dtype], device=device),
+    )
+
+
+def _mask(seq: int, *, dtype: torch.dtype, device: torch.device) -> Tensor:
+    lowest = torch.finfo(dtype).min
+    return torch.full((1, 1, seq, seq), lowest, dtype=dtype, device=device).triu(1)
 
 
 def tiny(workload: Workload) -> Workload:
@@ -82,17 +91,18 @@ def _attention(name: str) -> Callable[[DecoderPrefill], AbstractContextManager[N
 
 @within(_attention("eager"))
 def eager(p: DecoderPrefill) -> tuple[Tensor, Tensor]:
-    return _prefill(p.model, p.tokens)
+    return _prefill(p.model, p.tokens, p.mask)
 
 
 @within(_attention("sdpa"))
 def sdpa(p: DecoderPrefill) -> tuple[Tensor, Tensor]:
-    return _prefill(p.model, p.tokens)
+    return _prefill(p.model, p.tokens, None)
 
 
-def _prefill(model: Any, tokens: Tensor) -> tuple[Tensor, Tensor]:
-    """([batch, seq, hidden], [batch, 1, vocabulary])"""
-    hidden = model.model(input_ids=tokens, use_cache=False).last_hidden_state
+def _prefill(model: Any, tokens: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor]:
+    """([batch, seq, hidden], [batch, 1, vocabulary]); without a mask transformers asks SDPA for a causal one."""
+    masks = {"full_attention": mask}
+    hidden = model.model(input_ids=tokens, attention_mask=masks, use_cache=False).last_hidden_state
     return hidden, model.lm_head(hidden[:, -1:])
 
 
@@ -104,7 +114,7 @@ def reference(p: DecoderPrefill) -> tuple[Tensor, Tensor]:
     that a float64 copy of the whole model need not fit.
     """
     with _attention("eager")(p), in_float64(p.model):
-        rows = [_prefill(p.model, sequence) for sequence in torch.split(p.tokens, 1)]
+        rows = [_prefill(p.model, sequence, p.mask) for sequence in torch.split(p.tokens, 1)]
     hidden, logits = zip(*rows, strict=True)
     return torch.cat(hidden), torch.cat(logits)
 
