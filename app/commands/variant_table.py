@@ -17,7 +17,6 @@ from profiles.comparison.table import Row, rows
 from profiles.results import Counts
 
 NOT_MEASURED = "–"
-TERA = 1e12
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +73,7 @@ def _columns(section: Sequence[Entry], by: By) -> list[Column]:
         Column("launches", lambda row: _counted(row, lambda counts: counts.launches)),
         Column("operators", lambda row: _counted(row, lambda counts: counts.operators)),
         Column("tokens/s", lambda row: _metric(row, "tokens_per_s", rate)),
-        Column("TFLOP/s", lambda row: _metric(row, "useful_tflops", "{:,.2f}".format)),
+        Column("TFLOP/s", lambda row: _metric(row, "useful_tflops", _tflops)),
         Column("peak MiB", lambda row: _metric(row, "peak_memory", mib)),
         Column("rel. error", _error),
         Column("", lambda row: None if row.state is State.MEASURED else row.state, figure=False, missing=""),
@@ -115,6 +114,10 @@ def _counted(row: Row[Entry], kind: Callable[[Counts], int | None]) -> str | Non
 def _metric(row: Row[Entry], name: str, write: Callable[[float], str]) -> str | None:
     metric = row.entry.run.metric(name) if row.entry.run is not None else None
     return None if metric is None else write(metric.value)
+
+
+def _tflops(value: float) -> str:
+    return f"{value:,.1f}" if value >= 10 else f"{value:.2g}"
 
 
 def _error(row: Row[Entry]) -> str | None:
