@@ -40,8 +40,8 @@ def _any(condition: ColumnElement[bool]) -> ColumnElement[bool]:
 
 
 def _any_succeeded() -> ColumnElement[bool]:
-    runs = _trials().join(RunRow, RunRow.trial_id == TrialRow.id).where(RunRow.status == RunStatus.SUCCEEDED)
-    return runs.exists()
+    # an inner EXISTS, no join: SQLite would start the join from all runs that succeeded
+    return _any(exists().where(RunRow.trial_id == TrialRow.id, RunRow.status == RunStatus.SUCCEEDED))
 
 
 def _trials() -> Select[int]:

@@ -65,12 +65,13 @@ class TrialRow(Row):
 
     __tablename__ = "trial"
     __table_args__ = (
+        Index("ix_trial_job_id_status", "job_id", "status"),
         Index("ix_trial_status_lease_until", "status", "lease_until"),
         Index("ix_trial_shape_ended_at", "shape", "ended_at"),
     )
 
     id: Mapped[int] = mapped_column(Key, primary_key=True)
-    job_id: Mapped[int | None] = mapped_column(ForeignKey("job.id"), index=True)
+    job_id: Mapped[int | None] = mapped_column(ForeignKey("job.id"))
     position: Mapped[int] = mapped_column(Integer)
     operation: Mapped[str] = mapped_column(String(64), index=True)
     workload: Mapped[Workload] = mapped_column(Json(Workload))
@@ -113,6 +114,7 @@ class RunRow(Row):
     __tablename__ = "run"
     __table_args__ = (
         UniqueConstraint("trial_id", "variant"),
+        Index("ix_run_trial_id_status", "trial_id", "status"),
         Index("ix_run_status_measured_at", "status", "measured_at"),
     )
 

@@ -30,8 +30,8 @@ class Database:
 
     def __init__(self, url: str) -> None:
         self.url = _parsed(url)
-        if self.url.get_backend_name() == "sqlite" and self.url.database:
-            Path(self.url.database).parent.mkdir(parents=True, exist_ok=True)
+        if self.url.get_backend_name() == "sqlite":
+            _make_directory(self.url)
         self.engine = create_engine(self.url, pool_pre_ping=self.url.get_backend_name() != "sqlite")
         if self.engine.dialect.name == "sqlite":
             _take_over_transactions(self.engine)
@@ -108,6 +108,16 @@ def _parsed(url: str) -> URL:
     if parsed.get_backend_name() not in ("sqlite", "postgresql"):
         raise DatabaseError(f"unknown database {parsed.drivername!r}; expected 'sqlite:///…' or 'postgresql://…'")
     return parsed.set(drivername="postgresql+psycopg") if parsed.drivername == "postgresql" else parsed
+
+
+def _make_directory(url: URL) -> None:
+    if not url.database or url.database == ":memory:":
+        raise DatabaseError("a database in memory is seen by one process only; expected 'sqlite:///path/to/file.db'")
+    directory = Path(url.database).parent
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise DatabaseError(f"the database's directory {directory} cannot be made: {error.strerror}") from error
 
 
 def _take_over_transactions(engine: Engine) -> None:

@@ -1,4 +1,4 @@
-"""Databases for tests: each new, upgraded and dropped again, on SQLite and on PostgreSQL where it answers.
+"""Databases for tests: each new or emptied, on SQLite and on PostgreSQL where it answers.
 
 PostgreSQL is looked for at FUSESCOPE_TEST_POSTGRES, else on this machine; with FUSESCOPE_REQUIRE_SERVICES=1 a server
 that does not answer is a failure, not a skip.
@@ -7,6 +7,7 @@ that does not answer is a failure, not a skip.
 from __future__ import annotations
 
 import os
+import shutil
 import uuid
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -14,8 +15,10 @@ from pathlib import Path
 
 import psycopg
 import pytest
+from sqlalchemy import text
 from sqlalchemy.engine import make_url
 
+from db.models import Row
 from db.session import Database, open_database
 
 POSTGRES = os.environ.get("FUSESCOPE_TEST_POSTGRES", "postgresql://postgres@127.0.0.1:5432/postgres")
@@ -31,28 +34,27 @@ def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str
         yield from _new_postgres()
 
 
-@pytest.fixture
-def database(database_url: str) -> Iterator[Database]:
+@pytest.fixture(params=BOTH)
+def database(request: pytest.FixtureRequest) -> Database:
     """A new database with this version's tables."""
-    opened = open_database(database_url)
-    opened.upgrade()
-    yield opened
-    opened.close()
+    opened: Database = request.getfixturevalue(f"{request.param}_database")
+    return opened
 
 
 @pytest.fixture
-def sqlite_database(tmp_path: Path) -> Iterator[Database]:
+def sqlite_database(tmp_path: Path, _sqlite_template: Path) -> Iterator[Database]:
     """For tests of what lies above the database, where one kind is enough."""
-    opened = open_database(f"sqlite:///{tmp_path / 'test.db'}")
-    opened.upgrade()
-    yield opened
-    opened.close()
+    yield from _opened(f"sqlite:///{shutil.copy(_sqlite_template, tmp_path / 'test.db')}")
 
 
 @pytest.fixture
-def postgres_url() -> Iterator[str]:
-    """For tests that need a server."""
-    yield from _new_postgres()
+def postgresql_database(_postgresql_url: str) -> Iterator[Database]:
+    """Emptied before each test: that takes a tenth of the time that making a database takes."""
+    for opened in _opened(_postgresql_url):
+        tables = ", ".join(table.name for table in Row.metadata.sorted_tables)
+        with opened.begin() as session:
+            session.execute(text(f"TRUNCATE {tables} RESTART IDENTITY"))
+        yield opened
 
 
 @pytest.fixture
@@ -67,6 +69,31 @@ def open_again(database: Database) -> Iterator[Callable[[], Database]]:
     yield open_once_more
     for other in opened:
         other.close()
+
+
+@pytest.fixture(scope="session")
+def _sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("template") / "template.db"
+    _upgrade(f"sqlite:///{path}")
+    return path
+
+
+@pytest.fixture(scope="session")
+def _postgresql_url() -> Iterator[str]:
+    for url in _new_postgres():
+        _upgrade(url)
+        yield url
+
+
+def _opened(url: str) -> Iterator[Database]:
+    opened = open_database(url)
+    yield opened
+    opened.close()
+
+
+def _upgrade(url: str) -> None:
+    for opened in _opened(url):
+        opened.upgrade()
 
 
 def _new_postgres() -> Iterator[str]:

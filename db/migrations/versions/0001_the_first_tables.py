@@ -123,7 +123,7 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id", name="pk_trial"),
         sa.UniqueConstraint("retry_of", name="uq_trial_retry_of"),
     )
-    op.create_index("ix_trial_job_id", "trial", ["job_id"])
+    op.create_index("ix_trial_job_id_status", "trial", ["job_id", "status"])
     op.create_index("ix_trial_operation", "trial", ["operation"])
     op.create_index("ix_trial_shape_ended_at", "trial", ["shape", "ended_at"])
     op.create_index("ix_trial_status_lease_until", "trial", ["status", "lease_until"])
@@ -165,6 +165,7 @@ def upgrade() -> None:
     op.create_index("ix_run_environment_id", "run", ["environment_id"])
     op.create_index("ix_run_measured_at", "run", ["measured_at"])
     op.create_index("ix_run_status_measured_at", "run", ["status", "measured_at"])
+    op.create_index("ix_run_trial_id_status", "run", ["trial_id", "status"])
     op.create_index("ix_run_trace_id", "run", ["trace_id"])
 
     op.create_table(
