@@ -22,6 +22,7 @@ from db.store import TraceStore
 from db.views import ComparisonView
 from profiles.comparison.document import document
 
+PRIVATE = {"Cache-Control": "no-store", "Referrer-Policy": "no-referrer", "X-Robots-Tag": "noindex, nofollow"}
 UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 
 
@@ -50,7 +51,9 @@ def shared(request: Request) -> Response:
     opened = look_up_link(database(), request.path_params["token"])
     if opened is None:
         return _nothing("this link does not exist or was revoked")
-    return _file(opened.comparison, request.path_params["kind"])
+    answer = _file(opened.comparison, request.path_params["kind"])
+    answer.headers.update(PRIVATE)
+    return answer
 
 
 def _file(view: ComparisonView, kind: str, base: str | None = None, by: str | None = None) -> Response:

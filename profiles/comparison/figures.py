@@ -86,11 +86,8 @@ def rate(per_s: float) -> str:
 
 
 def count(number: int, noun: str) -> str:
-    """`1 kernel`, `5 kernels`, `2 copies`."""
-    if number == 1:
-        return f"1 {noun}"
-    plural = noun[:-1] + "ies" if noun.endswith("y") else f"{noun}s"
-    return f"{number:,} {plural}"
+    """`1 kernel`, `5 kernels`, `2 copies`, `3 launches`."""
+    return f"{number:,} {noun if number == 1 else _plural(noun)}"
 
 
 def listed(words: list[str] | tuple[str, ...]) -> str:
@@ -110,6 +107,12 @@ def workload_label(workload: Workload) -> str:
     numbers = [f"{name} {axes[name]}" for name in _unnamed_numbers(workload)]
     flags = [name for name, value in axes.items() if value is True]
     return ", ".join([*filter(None, [shape]), *rows, *numbers, *flags, str(workload.dtype)])
+
+
+def _plural(noun: str) -> str:
+    if noun.endswith("y"):
+        return f"{noun[:-1]}ies"
+    return f"{noun}es" if noun.endswith("ch") else f"{noun}s"
 
 
 def _symbols(workload: Workload) -> list[tuple[str, str]]:
