@@ -34,9 +34,10 @@ def summary(job: JobView) -> str:
 
 
 def raw_lines(job: JobView) -> tuple[str, ...]:
-    """The failures as they were reported: kind, variant, message."""
-    of_runs = [f"{failure.kind}  {variant}  {failure.message}" for variant, failure in job.failures]
-    of_trials = [f"{trial.failure.kind}  {trial.failure.message}" for trial in job.trials if trial.failure is not None]
+    """The failures as they were reported: kind, variant, message; a trial's own once for all its variants."""
+    lost = [trial.failure for trial in job.trials if trial.failure is not None]
+    of_trials = [f"{failure.kind}  {failure.message}" for failure in lost]
+    of_runs = [f"{failure.kind}  {name}  {failure.message}" for name, failure in job.failures if failure not in lost]
     return tuple(dict.fromkeys((*of_trials, *of_runs)))
 
 

@@ -8,7 +8,7 @@ import streamlit as st
 
 from app import addresses, context
 from app.markup import link, page, prose, title
-from app.pages import comparison_list, run_list
+from app.pages import comparison_list, paging, run_list
 from db import history
 from db.views import HistoryFilter, JobStatus
 from profiles.results import RunStatus
@@ -17,7 +17,6 @@ ANY = "any"
 COMPARISONS, RUNS = "Comparisons", "Runs"
 SINCE = {"any time": None, "24 hours": 1, "7 days": 7, "30 days": 30, "365 days": 365}
 PER_PAGE = 15
-FILTERS = ("q", "operation", "device", "state", "since", "page")
 
 
 def render() -> None:
@@ -26,14 +25,16 @@ def render() -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         search = st.text_input(
             "Search", key="q", bind="query-params", icon=":material/search:", width=330,
-            placeholder="name, variant or kernel", on_change=_first_page,
+            placeholder="name, variant or kernel", on_change=paging.first_page,
         )  # fmt: skip
         operation = _choice("Operation", "operation", choices.operations)
         device = _choice("Device", "device", choices.device_names)
         list_name = st.session_state.get("list") or st.query_params.get("list", COMPARISONS)
         states = RunStatus if list_name == RUNS else JobStatus
         state = _choice("State", "state", tuple(map(str, states)))
-        since = st.selectbox("Since", list(SINCE), key="since", bind="query-params", width=130, on_change=_first_page)
+        since = st.selectbox(
+            "Since", list(SINCE), key="since", bind="query-params", width=130, on_change=paging.first_page
+        )
         shown = st.segmented_control(
             "List", [COMPARISONS, RUNS], default=COMPARISONS, required=True, key="list", bind="query-params",
             label_visibility="collapsed", on_change=_other_list,
@@ -49,20 +50,14 @@ def render() -> None:
 
 
 def _choice(label: str, key: str, options: tuple[str, ...]) -> str | None:
-    chosen = st.selectbox(label, [ANY, *options], key=key, bind="query-params", width=150, on_change=_first_page)
+    chosen = st.selectbox(label, [ANY, *options], key=key, bind="query-params", width=150, on_change=paging.first_page)
     return None if chosen in (None, ANY) else str(chosen)
-
-
-def _first_page() -> None:
-    st.session_state.pop("page", None)
-    st.query_params.pop("page", None)
 
 
 def _other_list() -> None:
     """The states of jobs are not those of runs."""
-    _first_page()
-    st.session_state.pop("state", None)
-    st.query_params.pop("state", None)
+    paging.first_page()
+    st.session_state["state"] = ANY
 
 
 def _moment(since: str) -> datetime | None:

@@ -40,16 +40,18 @@ def render() -> None:
 
 def _question() -> str:
     titles = {preset.name: _short(preset.question) for preset in presets.PRESETS} | {draft.OWN: "Own choice"}
+    usual = presets.PRESETS[0].name
+    asked = form_state.initial("preset", usual)
     chosen = st.pills(
         "Question",
         list(titles),
-        default=presets.PRESETS[0].name,
+        default=asked if asked in titles else usual,
         required=True,
         format_func=titles.__getitem__,
-        key="preset",
-        bind="query-params",
+        key="question",
         on_change=form_state.forget_parts,
     )
+    form_state.keep("preset", str(chosen), usual)
     return str(chosen)
 
 
@@ -85,14 +87,16 @@ def _start(question: str, device: str) -> tuple[tuple[draft.Part, ...], Plan]:
 
 def _operation() -> str:
     titles = {operation.name: operation.title for operation in catalog.OPERATIONS}
+    usual = catalog.OPERATIONS[0].name
+    asked = form_state.initial("operation", usual)
     chosen = st.segmented_control(
         "Operation",
         list(titles),
-        default=catalog.OPERATIONS[0].name,
+        default=asked if asked in titles else usual,
         required=True,
         format_func=titles.__getitem__,
-        key="operation",
-        bind="query-params",
+        key="operation choice",
         on_change=form_state.forget_parts,
     )
+    form_state.keep("operation", str(chosen), usual)
     return str(chosen)

@@ -4,17 +4,36 @@ from __future__ import annotations
 
 import streamlit as st
 
-KEY = "page"
+PARAMETER = "page"
+WIDGET = "pager"
 
 
 def offset(per_page: int) -> int:
-    text = str(st.query_params.get(KEY, "1"))
-    number = int(text) if text.isascii() and text.isdigit() and len(text) < 7 else 1
-    return (max(number, 1) - 1) * per_page
+    return (_number() - 1) * per_page
 
 
 def pager(total: int, per_page: int) -> None:
     """Nothing where one page holds all."""
     pages = -(-total // per_page)
     if pages > 1:
-        st.pagination(pages, key=KEY, bind="query-params")
+        st.pagination(pages, default=min(_number(), pages), key=WIDGET, on_change=_turn)
+
+
+def first_page() -> None:
+    """What is listed changes: begin anew."""
+    st.query_params.pop(PARAMETER, None)
+    if WIDGET in st.session_state:
+        st.session_state[WIDGET] = 1
+
+
+def _turn() -> None:
+    number = int(st.session_state[WIDGET])
+    if number == 1:
+        st.query_params.pop(PARAMETER, None)
+    else:
+        st.query_params[PARAMETER] = str(number)
+
+
+def _number() -> int:
+    text = str(st.query_params.get(PARAMETER, "1"))
+    return max(int(text), 1) if text.isascii() and text.isdigit() and len(text) < 7 else 1

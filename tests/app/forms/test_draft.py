@@ -1,0 +1,131 @@
+"""From the form to a request, to an address and to a command line, and back."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import msgspec
+import pytest
+
+from app.commands.request import add_request_arguments, build_request
+from app.forms import draft, estimates
+from app.forms.command import submit_command
+from app.forms.links import query
+from profiles import catalog, presets
+from profiles.job import JobError, JobRequest
+from profiles.plan import Plan
+from profiles.workload import DType, Workload
+
+
+def _draft(preset: str, *, device: str = "cpu", **axes: str) -> draft.Draft:
+    parts = [replace(part, axes={**part.axes, **axes}) for part in draft.preset_parts(preset, device=device)]
+    plan = presets.request(preset, device=device).plan
+    return draft.Draft(name=presets.preset(preset).title, device=device, parts=tuple(parts), plan=plan, preset=preset)
+
+
+@pytest.mark.parametrize("preset", [preset.name for preset in presets.PRESETS])
+@pytest.mark.parametrize("device", ["cpu", "cuda"])
+def test_an_untouched_form_asks_for_the_preset_itself(preset: str, device: str) -> None:
+    assert draft.request(_draft(preset, device=device)) == presets.request(preset, device=device)
+
+
+def test_a_length_that_is_left_empty_follows_the_other_one() -> None:
+    request = draft.request(_draft("attention-ladder", seq_q="512, 1024"))
+    lengths = [(t.workload.axes["seq_q"], t.workload.axes["seq_kv"]) for t in request.trials]
+    assert lengths == [(512, 512), (1024, 1024)]
+
+
+def test_two_swept_axes_make_one_trial_for_each_combination() -> None:
+    request = draft.request(_draft("attention-ladder", seq_q="512, 1024", batch="1, 2, 4"))
+    assert len(request.trials) == 6
+
+
+def test_more_workloads_than_a_job_holds_are_refused() -> None:
+    with pytest.raises(JobError, match="make 2,560 workloads"):
+        draft.request(_draft("attention-ladder", seq_q="1…256", batch="1…10"))
+
+
+def test_a_combination_that_no_device_can_measure_is_refused() -> None:
+    with pytest.raises(JobError, match="does not divide heads"):
+        draft.request(_draft("attention-ladder", heads="8", kv_heads="3"))
+
+
+def test_what_is_wrong_is_told_axis_by_axis() -> None:
+    part = draft.preset_parts("attention-ladder", device="cpu")[0]
+    found = draft.problems(replace(part, axes={**part.axes, "batch": "no", "head_dim": ""}))
+    assert len(found) == 2
+    assert "batch is 'no'" in found[0]
+    assert "head_dim is empty" in found[1]
+
+
+def test_an_operation_without_chosen_variants_is_left_out() -> None:
+    form = _draft("fusion-pairs")
+    request = draft.request(replace(form, parts=(replace(form.parts[0], variants=()), form.parts[1])))
+    assert [trial.workload.operation for trial in request.trials] == ["residual_rms_norm"]
+
+
+@pytest.mark.parametrize("operation", [operation.name for operation in catalog.OPERATIONS])
+def test_every_operation_can_be_chosen_as_it_is(operation: str) -> None:
+    form = draft.Draft(
+        name="own", device="cpu", parts=(draft.own_part(operation, device="cpu"),), plan=Plan(), preset=None
+    )
+    assert draft.request(form).trials[0].workload.operation == operation
+
+
+def test_the_command_line_builds_the_same_job() -> None:
+    form = _draft("attention-ladder", seq_q="1024", batch="2")
+    part = replace(form.parts[0], variants=("naive", "sdpa_flash"))
+    request = draft.request(replace(form, parts=(part,)))
+    assert _from_terminal(submit_command(request)) == request
+
+
+def test_an_untouched_preset_is_a_short_command() -> None:
+    command = submit_command(presets.request("fusion-pairs", device="cuda"))
+    assert command is not None
+    assert command.replace("\\\n  ", "") == "fusescope submit fusion-pairs --device cuda"
+
+
+def test_what_the_command_line_cannot_say_is_not_pretended() -> None:
+    usual = presets.request("attention-ladder", device="cpu")
+    assert submit_command(msgspec.structs.replace(usual, preset=None)) is None
+    assert submit_command(draft.request(_draft("attention-ladder", seq_q="512, 1024"))) is None
+    assert submit_command(msgspec.structs.replace(usual, plan=Plan(budget_s=999.0))) is None
+
+
+def test_the_address_of_a_request_says_what_is_to_be_changed() -> None:
+    request = draft.request(_draft("attention-ladder", seq_q="512…515"))
+    asked = query(request)
+    assert asked["preset"] == "attention-ladder"
+    assert asked["attention.seq_q"] == "512…515"
+    assert asked["attention.seq_kv"] == ""
+    assert asked["attention.batch"] == "1"
+
+
+def test_the_address_of_an_own_choice_names_its_operation() -> None:
+    usual = presets.request("decoder-end-to-end", device="cpu")
+    asked = query(msgspec.structs.replace(usual, preset=None))
+    assert (asked["preset"], asked["operation"]) == ("own", "decoder_prefill")
+
+
+def test_written_out_attention_wants_more_memory_than_fused() -> None:
+    axes = {"batch": 8, "heads": 16, "kv_heads": 16, "seq_q": 2048, "seq_kv": 2048, "head_dim": 64, "causal": True}
+    workload = Workload(operation="attention", axes=axes, dtype=DType.BF16)
+    fused, naive, math = (estimates.peak_memory(workload, [v]) or 0 for v in ("sdpa_flash", "naive", "sdpa_math"))
+    assert fused < naive < math
+    assert naive == pytest.approx(2112 * 2**20, rel=0.1)
+    assert math == pytest.approx(4880 * 2**20, rel=0.1)
+
+
+def test_a_memory_that_nobody_knows_beforehand_is_none() -> None:
+    workload = presets.request("decoder-end-to-end", device="cpu").trials[0].workload
+    assert estimates.peak_memory(workload, ["eager"]) is None
+
+
+def _from_terminal(command: str | None) -> JobRequest:
+    import argparse
+    import shlex
+
+    assert command is not None
+    parser = argparse.ArgumentParser()
+    add_request_arguments(parser)
+    return build_request(parser.parse_args(shlex.split(command.replace("\\\n", ""))[2:]))
