@@ -1,0 +1,118 @@
+"""`fusescope compare`: the variants of bundles and of stored comparisons side by side, as text or JSON."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+from profiles.bundle import BundleError, read_bundle
+
+from app.commands import stored
+from app.commands.command import Exit
+from app.commands.outcome import exit_code
+from app.commands.output import print_json
+from app.commands.variant_table import described
+from db.comparisons import comparison
+from profiles.comparison.answer import answer
+from profiles.comparison.caveat import caveat
+from profiles.comparison.entry import Entry, letters, sections
+from profiles.comparison.parts import plain
+from profiles.comparison.speed import By, chosen
+from profiles.comparison.table import Row, rows
+from profiles.environment import Environment
+from profiles.plan import Plan
+from profiles.results import Compared, ComparedVariant, ComparedWorkload, Run
+from profiles.workload import Workload
+
+ERRORS = (*stored.ERRORS, BundleError)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """One entry of a source: a bundle's file, or a comparison's id. Keys run through all sources."""
+
+    source: str
+    key: str
+    variant: str
+    run: Run | None
+    pending: bool
+    workload: Workload
+    plan: Plan
+    environment: Environment | None
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "sources", nargs="+", metavar="SOURCE", help="a bundle's file, or the id of a stored comparison"
+    )
+    parser.add_argument("--baseline", metavar="VARIANT", help="a variant or a key (A, B …); else the operation's own")
+    parser.add_argument("--by", choices=[str(by) for by in By], default=str(By.GPU_TIME), help="the time to compare by")
+    stored.add_state_argument(parser)
+
+
+def run(options: argparse.Namespace) -> Exit:
+    candidates = _candidates(options)
+    grouped = sections(candidates)
+    if options.json:
+        print_json(Compared(workloads=tuple(_compared(s, baseline=options.baseline, by=options.by) for s in grouped)))
+    else:
+        lines = [described(section, baseline=options.baseline, by=options.by) for section in grouped]
+        print("\n\n".join("\n".join(section) for section in lines))
+    return exit_code(candidates)
+
+
+def _candidates(options: argparse.Namespace) -> list[Candidate]:
+    """The database is opened for ids alone."""
+    ids = [source for source in options.sources if source.isdigit()]
+    with ExitStack() as stack:
+        at = stack.enter_context(stored.stored(options)) if ids else None
+        found: list[tuple[str, Entry]] = []
+        for source in options.sources:
+            if at is not None and source in ids:
+                entries: Sequence[Entry] = comparison(at.database, int(source)).entries
+            else:
+                entries = read_bundle(Path(source)).entries
+            found += [(source, entry) for entry in entries]
+    return [_candidate(source, entry, letters(position)) for position, (source, entry) in enumerate(found)]
+
+
+def _candidate(source: str, entry: Entry, key: str) -> Candidate:
+    return Candidate(
+        source=source,
+        key=key,
+        variant=entry.variant,
+        run=entry.run,
+        pending=entry.pending,
+        workload=entry.workload,
+        plan=entry.plan,
+        environment=entry.environment,
+    )
+
+
+def _compared(section: Sequence[Candidate], *, baseline: str | None, by: str) -> ComparedWorkload:
+    used = chosen(section, by)
+    warning = caveat(section, base_key=baseline, by=used)
+    return ComparedWorkload(
+        workload=section[0].workload,
+        by=used,
+        answer=answer(section, base_key=baseline, by=used).text,
+        caveat=None if warning is None else f"{warning.label}: {plain(warning.parts)}",
+        rows=tuple(_variant(row) for row in rows(section, base_key=baseline, by=used)),
+    )
+
+
+def _variant(row: Row[Candidate]) -> ComparedVariant:
+    return ComparedVariant(
+        key=row.entry.key,
+        variant=row.entry.variant,
+        source=row.entry.source,
+        state=row.state,
+        baseline=row.is_baseline,
+        speed_up=row.speed_up.ratio if row.speed_up else None,
+        apart=row.speed_up.apart if row.speed_up else None,
+        environment=row.entry.environment,
+        run=row.entry.run,
+    )
