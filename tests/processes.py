@@ -23,6 +23,14 @@ def living(*, naming: str) -> list[psutil.Process]:
     return [process for process in psutil.process_iter() if process.pid != os.getpid() and _names(process, naming)]
 
 
+def is_alive(process: psutil.Process) -> bool:
+    """One that has ended but was not collected by its parent yet is not."""
+    try:
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
 def _names(process: psutil.Process, text: str) -> bool:
     try:
         return text in " ".join(process.cmdline()) or any(text in value for value in process.environ().values())

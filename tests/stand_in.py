@@ -1,6 +1,7 @@
 """Stands in for the measuring program where a test is about the protocol: `python -m tests.stand_in BEHAVIOUR… SPEC`.
 
-A behaviour is `VARIANT=ACT`; `start=ACT` acts before the first event. Variants without one succeed.
+A behaviour is `VARIANT=ACT`; `start=ACT` acts before the first event. Variants without one succeed. `SEED/VARIANT=ACT`
+is for workloads of that seed alone.
 """
 
 from __future__ import annotations
@@ -24,8 +25,8 @@ ENVIRONMENT = Environment(device="cpu", device_name="Stand-in", torch="2.13.0", 
 
 def main(argv: list[str]) -> None:
     *behaviours, path = argv
-    acts = dict(behaviour.split("=", 1) for behaviour in behaviours)
     spec = msgspec.json.decode(Path(path).read_bytes(), type=MeasureSpec)
+    acts = dict(behaviour.removeprefix(f"{spec.workload.seed}/").split("=", 1) for behaviour in behaviours)
     _act(acts.get("start", ""), spec)
     _send(spec, Started(environment=ENVIRONMENT))
     for variant in spec.variants:

@@ -11,10 +11,11 @@ import signal
 import socket
 import subprocess
 from collections.abc import Iterator
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import msgspec
 import psutil
 import pytest
 
@@ -27,6 +28,7 @@ from profiles import lifeline
 from profiles.job import JobRequest, TrialRequest
 from profiles.supervisor.processes import MARK
 from profiles.workload import DType, Workload
+from tests.conftest import _new_postgres as new_postgres
 from tests.processes import living, wait_until
 from workers.broker import broker_url, connect, own_directory, socket_path
 from workers.dispatch import publish_job
@@ -35,6 +37,13 @@ from workers.valkey import answers, server_command
 SWIGLU = Workload(operation="swiglu", dtype=DType.FP32, axes={"rows": 8, "width": 16, "hidden": 32})
 VARIANTS = ("unfused", "unfused@compile")
 STAND_IN = ("module", "tests.stand_in")
+HANGS, TAKES_A_WHILE, CANNOT_START, LEAVES_THE_GROUP = 1, 2, 3, 4
+ACTS = {
+    HANGS: "unfused=sleep:60",
+    TAKES_A_WHILE: "unfused=sleep:0.5",
+    CANNOT_START: "start=exit:no CUDA-capable device is detected",
+    LEAVES_THE_GROUP: "unfused=stray:60",
+}
 
 
 @dataclass
@@ -90,14 +99,12 @@ class WorkerProcess:
         for process in self.everything:
             process.send_signal(number)
 
-    def stop(self) -> None:
-        if self.process.poll() is None:
-            self.process.terminate()
-            try:
-                self.process.wait(10.0)
-            except subprocess.TimeoutExpired:
-                self.process.kill()
-                self.process.wait()
+    def kill(self) -> None:
+        """The lifeline takes the rest along."""
+        self.process.kill()
+        self.process.wait()
+        assert self.process.stdin is not None
+        self.process.stdin.close()
 
 
 @dataclass
@@ -130,8 +137,9 @@ class Site:
         self.workers.append(WorkerProcess(process, log, state))
         return self.workers[-1]
 
-    def submit(self, *, device: str = "cpu", publish: bool = True) -> JobView:
-        request = JobRequest(name="Test", device=device, trials=(TrialRequest(workload=SWIGLU, variants=VARIANTS),))
+    def submit(self, *, device: str = "cpu", seed: int = 0, publish: bool = True) -> JobView:
+        workload = msgspec.structs.replace(SWIGLU, seed=seed)
+        request = JobRequest(name="Test", device=device, trials=(TrialRequest(workload=workload, variants=VARIANTS),))
         submitted = submit_job(self.db, request)
         if publish:
             assert publish_job(self.settings, submitted)
@@ -140,13 +148,13 @@ class Site:
     def trial(self, submitted: JobView) -> TrialView:
         return trial(self.db, submitted.trials[0].id)
 
-    def wait_for(self, submitted: JobView, *statuses: str, within_s: float = 15.0) -> TrialView:
+    def wait_for(self, submitted: JobView, *statuses: str, within_s: float = 20.0) -> TrialView:
         assert wait_until(lambda: self.trial(submitted).status in statuses, within_s), self.trial(submitted)
         return self.trial(submitted)
 
-    def wait_until_measuring(self, submitted: JobView, worker: WorkerProcess) -> None:
+    def wait_until_measuring(self, submitted: JobView) -> None:
         """The trial runs and its child is at a variant."""
-        assert wait_until(lambda: worker.measuring and self.trial(submitted).progress[0].current, 15.0), self.logs()
+        assert wait_until(lambda: any(at.current for at in self.trial(submitted).progress), 20.0), self.logs()
 
     def job(self, submitted: JobView) -> JobView:
         return job(self.db, submitted.id)
@@ -155,41 +163,55 @@ class Site:
         return "\n".join(worker.log.read_text() for worker in self.workers)
 
 
-@pytest.fixture(params=["embedded", pytest.param("team", marks=pytest.mark.services)])
+KINDS = ["embedded", pytest.param("team", marks=pytest.mark.services)]
+
+
+@pytest.fixture(params=KINDS)
 def site(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Site]:
+    """A site for one test, which may kill what it likes."""
+    with _site(request.param, tmp_path) as built:
+        yield built
+
+
+@pytest.fixture(params=KINDS, scope="module")
+def calm_site(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    """A site with one worker for all tests of a module that leave both alone; what a variant does goes by the seed."""
+    with _site(request.param, tmp_path_factory.mktemp("calm")) as built:
+        built.start_worker(*(f"{seed}/{act}" for seed, act in ACTS.items()))
+        yield built
+
+
+@contextmanager
+def _site(kind: str, directory: Path) -> Iterator[Site]:
     """No process of it is left at its end."""
     with ExitStack() as stack:
-        broker, settings = _embedded(tmp_path, stack) if request.param == "embedded" else _team(request, tmp_path)
+        broker, settings = (_embedded if kind == "embedded" else _team)(directory, stack)
         stack.callback(broker.kill)
         broker.start()
         db = stack.enter_context(closing(open_database(settings.database_url)))
         db.upgrade()
         built = Site(settings=settings, broker=broker, db=db)
+        stack.callback(lambda: [worker.kill() for worker in built.workers])
         yield built
-        for worker in built.workers:
-            worker.stop()
-            assert worker.process.stdin is not None
-            worker.process.stdin.close()
-        broker.kill()
-    assert wait_until(lambda: not living(naming=str(tmp_path)), 3.0), living(naming=str(tmp_path))
+    assert wait_until(lambda: not living(naming=str(directory)), 3.0), living(naming=str(directory))
 
 
-def _embedded(tmp_path: Path, stack: ExitStack) -> tuple[Broker, Settings]:
+def _embedded(directory: Path, stack: ExitStack) -> tuple[Broker, Settings]:
     settings = Settings(
-        state=tmp_path,
-        database_url=f"sqlite:///{tmp_path / 'fusescope.db'}",
+        state=directory,
+        database_url=f"sqlite:///{directory / 'fusescope.db'}",
         redis_url=None,
-        traces_url=(tmp_path / "traces").as_uri(),
+        traces_url=(directory / "traces").as_uri(),
     )
-    path = socket_path(tmp_path)
+    path = socket_path(directory)
     own_directory(path.parent)
     stack.callback(shutil.rmtree, path.parent)
-    directory = tmp_path / "queue"
-    directory.mkdir()
-    return Broker(server_command(socket=path, directory=directory), broker_url(settings)), settings
+    queue = directory / "queue"
+    queue.mkdir()
+    return Broker(server_command(socket=path, directory=queue), broker_url(settings)), settings
 
 
-def _team(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Broker, Settings]:
+def _team(directory: Path, stack: ExitStack) -> tuple[Broker, Settings]:
     program = shutil.which("redis-server")
     if program is None and os.environ.get("FUSESCOPE_REQUIRE_SERVICES") == "1":
         pytest.fail("redis-server is not on PATH")
@@ -200,12 +222,12 @@ def _team(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Broker, Setti
         port = probe.getsockname()[1]
     url = f"redis://127.0.0.1:{port}/3"
     settings = Settings(
-        state=tmp_path,
-        database_url=request.getfixturevalue("postgres_url"),
+        state=directory,
+        database_url=stack.enter_context(contextmanager(new_postgres)()),
         redis_url=url,
-        traces_url=(tmp_path / "traces").as_uri(),
+        traces_url=(directory / "traces").as_uri(),
     )
-    directory = tmp_path / "queue"
-    directory.mkdir()
-    options = ("--port", str(port), "--bind", "127.0.0.1", "--dir", str(directory), "--appendonly", "yes")
+    queue = directory / "queue"
+    queue.mkdir()
+    options = ("--port", str(port), "--bind", "127.0.0.1", "--dir", str(queue), "--appendonly", "yes")
     return Broker([program, *options, "--save", "", "--loglevel", "warning"], url), settings
