@@ -37,7 +37,7 @@ class Entry(Protocol):
 
 
 EntryT = TypeVar("EntryT", bound=Entry)
-EntryCo = TypeVar("EntryCo", bound=Entry, covariant=True)
+Entry_co = TypeVar("Entry_co", bound=Entry, covariant=True)
 
 
 class State(StrEnum):

@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Generic
 
-from profiles.comparison.entry import EntryCo, EntryT, State, state
+from profiles.comparison.entry import Entry_co, EntryT, State, state
 from profiles.comparison.speed import By, SpeedUp, Timed, baseline, chosen, speed_up, time
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row(Generic[EntryCo]):
+class Row(Generic[Entry_co]):
     """`speed_up` is None for the baseline, for what has no time, and for what is not correct."""
 
-    entry: EntryCo
+    entry: Entry_co
     state: State
     is_baseline: bool
     speed_up: SpeedUp | None

@@ -1,0 +1,112 @@
+"""The data routes: files of a comparison and timelines, open by id here and by token to exactly one comparison."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
+
+from app import context
+from app.comparison.routes import comparison_routes
+from app.timeline.routes import timeline_routes
+from db.comparisons import comparison
+from db.session import Database
+from db.shares import links, make_link, revoke_link
+from profiles.results import Compared
+from tests.app.charts.stored import store_job
+from tests.profiles.comparison.ladder import H200, WORKLOAD, ladder_runs
+from tests.profiles.comparison.other import SWIGLU, swiglu_runs
+
+
+@dataclass(frozen=True)
+class Site:
+    """Two comparisons, of which `token` opens the first."""
+
+    client: TestClient
+    database: Database
+    shared_id: int
+    other_id: int
+    token: str
+
+    def run_ids(self, comparison_id: int) -> list[int]:
+        return [e.run_id for e in comparison(self.database, comparison_id).entries if e.run_id is not None]
+
+
+@pytest.fixture
+def site(sqlite_database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
+    monkeypatch.setenv("FUSESCOPE_STATE", str(tmp_path))
+    monkeypatch.setenv("FUSESCOPE_DATABASE_URL", sqlite_database.url.render_as_string(hide_password=False))
+    context.settings.cache_clear()
+    context.database.cache_clear()
+    first = store_job(sqlite_database, tmp_path, [(WORKLOAD, ladder_runs())], environment=H200)
+    second = store_job(sqlite_database, tmp_path, [(SWIGLU, swiglu_runs())], environment=H200)
+    token, _ = make_link(sqlite_database, first.comparison_id)
+    with TestClient(Starlette(routes=[*timeline_routes, *comparison_routes])) as client:
+        yield Site(client, sqlite_database, first.comparison_id, second.comparison_id, token)
+    context.database().close()
+    context.settings.cache_clear()
+    context.database.cache_clear()
+
+
+def test_timeline_is_binary_and_kept_by_the_browser_for_a_while(site: Site) -> None:
+    answer = site.client.get(f"/api/v1/runs/{site.run_ids(site.shared_id)[0]}/timeline")
+    assert answer.status_code == 200
+    assert answer.headers["content-type"] == "application/octet-stream"
+    assert b'"stream 7"' in answer.content
+
+
+def test_unknown_run_is_404(site: Site) -> None:
+    assert site.client.get("/api/v1/runs/9999/timeline").status_code == 404
+
+
+def test_token_opens_the_timelines_of_its_comparison_and_of_no_other(site: Site) -> None:
+    own, foreign = site.run_ids(site.shared_id)[0], site.run_ids(site.other_id)[0]
+    assert site.client.get(f"/api/v1/runs/{own}/timeline?token={site.token}").status_code == 200
+    assert site.client.get(f"/api/v1/runs/{foreign}/timeline?token={site.token}").status_code == 404
+    assert site.client.get(f"/api/v1/runs/{own}/timeline?token=wrong").status_code == 404
+
+
+def test_shared_json_is_the_document_and_no_cache_keeps_it(site: Site) -> None:
+    answer = site.client.get(f"/api/v1/shared/{site.token}/comparison.json")
+    assert answer.headers["cache-control"] == "no-store"
+    assert answer.headers["referrer-policy"] == "no-referrer"
+    workload = answer.json()["workloads"][0]
+    assert workload["answer"].startswith("sdpa_auto is 25.4× faster than naive")
+    assert [row["variant"] for row in workload["rows"]][:2] == ["naive", "sdpa_auto"]
+    assert set(answer.json()) == set(Compared.__struct_fields__)
+
+
+def test_revoked_link_opens_no_route(site: Site) -> None:
+    revoke_link(site.database, links(site.database, site.shared_id)[0].id)
+    own = site.run_ids(site.shared_id)[0]
+    assert site.client.get(f"/api/v1/shared/{site.token}/comparison.json").status_code == 404
+    assert site.client.get(f"/api/v1/shared/{site.token}/comparison.csv").status_code == 404
+    assert site.client.get(f"/api/v1/runs/{own}/timeline?token={site.token}").status_code == 404
+
+
+def test_shared_routes_give_no_bundle(site: Site) -> None:
+    assert site.client.get(f"/api/v1/shared/{site.token}/comparison.fusescope").status_code == 404
+
+
+def test_csv_has_one_line_per_variant_and_follows_the_baseline(site: Site) -> None:
+    answer = site.client.get(f"/api/v1/comparisons/{site.shared_id}/export.csv?base=sdpa_flash")
+    lines = list(csv.DictReader(io.StringIO(answer.text)))
+    assert lines[0]["variant"] == "sdpa_flash"
+    assert lines[0]["baseline"] == "True"
+    naive = next(line for line in lines if line["variant"] == "naive")
+    assert (naive["kernels"], naive["memcpy"], naive["memset"]) == ("5", "1", "2")
+    assert float(naive["gpu_time"]) == 4_531_500
+    assert naive["tokens_per_s"] == ""
+    assert answer.headers["content-disposition"] == 'attachment; filename="Attention-ladder-S-2048-1.csv"'
+
+
+def test_unknown_comparison_and_kind_are_404_and_say_what_is_accepted(site: Site) -> None:
+    assert "there is no comparison 99" in site.client.get("/api/v1/comparisons/99/export.json").text
+    answer = site.client.get(f"/api/v1/comparisons/{site.shared_id}/export.xlsx")
+    assert (answer.status_code, "expected 'json', 'csv' or 'fusescope'" in answer.text) == (404, True)
