@@ -61,13 +61,14 @@ def insert_comparison(
     *,
     name: str,
     created_by: str | None,
+    keys: Sequence[str] | None = None,
     view: ViewState | None = None,
 ) -> int:
-    """The id of a new comparison of (trial, variant) entries."""
+    """The id of a new comparison of (trial, variant) entries, which no job makes."""
     row = ComparisonRow(name=name.strip(), created_by=created_by, view=view or ViewState())
     session.add(row)
     session.flush()
-    add_entries(session, row.id, entries)
+    add_entries(session, row.id, entries, keys=keys)
     return row.id
 
 

@@ -79,7 +79,7 @@ class TrialRow(Row):
     plan: Mapped[Plan] = mapped_column(Json(Plan))
     preset: Mapped[str | None] = mapped_column(AnyText)
     device: Mapped[str] = mapped_column(String(32))
-    shape: Mapped[str] = mapped_column(Digest)
+    shape: Mapped[str | None] = mapped_column(Digest)
     status: Mapped[TrialStatus] = mapped_column(values_of(TrialStatus), default=TrialStatus.QUEUED)
     attempt: Mapped[int] = mapped_column(Integer, default=0)
     owner: Mapped[str | None] = mapped_column(Text)

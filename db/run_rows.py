@@ -27,7 +27,7 @@ def insert_run(
     session: Session, run: Run, *, trial_id: int, digest: str, environment_id: int | None, trace_id: int | None
 ) -> int:
     """The new run's id. Unstorable where a number has no exact place in a row."""
-    _check_storable(run)
+    check_storable(run)
     row = RunRow(
         trial_id=trial_id,
         variant=run.variant,
@@ -175,7 +175,7 @@ def _digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _check_storable(run: Run) -> None:
+def check_storable(run: Run) -> None:
     """JSON has no NaN and no infinity, so a run that holds one does not survive it."""
     try:
         survives = msgspec.json.decode(msgspec.json.encode(run), type=Run) == run

@@ -104,7 +104,7 @@ def upgrade() -> None:
         sa.Column("plan", sa.Text(), nullable=False),
         sa.Column("preset", sa.Text()),
         sa.Column("device", sa.String(32), nullable=False),
-        sa.Column("shape", sa.String(64), nullable=False),
+        sa.Column("shape", sa.String(64)),
         sa.Column("status", sa.String(32), nullable=False),
         sa.Column("attempt", sa.Integer(), nullable=False),
         sa.Column("owner", sa.Text()),

@@ -1,0 +1,118 @@
+"""Bundles into the database and out of it.
+
+An import is whole or nothing, and the same bundle twice is once: a run is known by the digest of all that it says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from sqlalchemy import and_, select
+from sqlalchemy.orm import Session
+
+from db.bundle_export import bundled
+from db.bundled_results import ImportedRun, check_results, insert_results
+from db.bundled_traces import read_new_traces, store_traces
+from db.comparisons import find_comparison, insert_comparison
+from db.locking import one_import_at_a_time
+from db.models import EntryRow, RunRow, TrialRow
+from db.session import Database
+from db.store import TraceStore
+from db.views import ViewState
+from profiles.bundle import BundledComparison, BundleError, read_bundle, write_bundle
+from profiles.results import Results
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportOutcome:
+    """`comparison_ids`: the bundle's comparison, also where it was there before."""
+
+    comparison_ids: tuple[int, ...]
+    runs_new: int
+    runs_known: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExportOutcome:
+    """`left_out` counts entries that have no run yet, or no machine that they were measured on; `traces_missing` the
+    raw files that the store does not hold (any more)."""
+
+    runs: int
+    left_out: int
+    traces: int
+    traces_missing: int
+
+
+def import_bundle(db: Database, store: TraceStore, path: Path, *, created_by: str | None = None) -> ImportOutcome:
+    """Store a bundle's runs, traces and comparison. BundleError where anything in it is broken, unknown or hostile:
+    then nothing is stored."""
+    bundle = read_bundle(path)
+    check_results(bundle)
+    with TemporaryDirectory(prefix="fusescope-") as directory:
+        traces = read_new_traces(db, bundle, Path(directory))
+        with db.begin() as session:
+            one_import_at_a_time(session)
+            store_traces(session, store, traces)
+            runs = insert_results(session, bundle.results)
+            shown = [runs.stored[entry.results, entry.trial, entry.run] for entry in bundle.comparison.entries]
+            comparison_id = _same_comparison(session, shown)
+            if comparison_id is None:
+                comparison_id = _new_comparison(session, bundle.comparison, shown, created_by)
+    return ImportOutcome(comparison_ids=(comparison_id,), runs_new=runs.new, runs_known=runs.known)
+
+
+def export_comparison(db: Database, store: TraceStore, comparison_id: int, path: Path) -> ExportOutcome:
+    """Write a comparison, with the traces of its runs, as a bundle. BundleError where it has nothing measured yet."""
+    with db.read() as session:
+        view = find_comparison(session, comparison_id)
+        trials = {entry.trial_id for entry in view.entries}
+        presets = dict(session.execute(select(TrialRow.id, TrialRow.preset).where(TrialRow.id.in_(trials))).all())
+    content = bundled(view, presets)
+    if not content.results:
+        raise BundleError(f"nothing is measured in comparison {comparison_id} yet: there is nothing to export")
+    wanted = _traces(content.results)
+    with TemporaryDirectory(prefix="fusescope-") as directory:
+        raw = {sha256: Path(directory) / sha256 for sha256 in wanted if store.holds(sha256)}
+        for sha256, target in raw.items():
+            store.fetch(sha256, target)
+        write_bundle(path, content.results, raw, comparison=content.comparison)
+    return ExportOutcome(
+        runs=len(content.comparison.entries),
+        left_out=content.left_out,
+        traces=len(raw),
+        traces_missing=len(wanted) - len(raw),
+    )
+
+
+def _same_comparison(session: Session, shown: Sequence[ImportedRun]) -> int | None:
+    """The first comparison that shows runs of these contents in this order, and no others."""
+    same = and_(RunRow.trial_id == EntryRow.trial_id, RunRow.variant == EntryRow.variant)
+    showing = select(EntryRow.comparison_id).join(RunRow, same).where(RunRow.digest == shown[0].digest)
+    wanted = [imported.digest for imported in shown]
+    for comparison_id in session.scalars(showing.distinct().order_by(EntryRow.comparison_id)).all():
+        entries = select(RunRow.digest).select_from(EntryRow).outerjoin(RunRow, same)
+        ordered = entries.where(EntryRow.comparison_id == comparison_id).order_by(EntryRow.position)
+        if session.scalars(ordered).all() == wanted:
+            return comparison_id
+    return None
+
+
+def _new_comparison(
+    session: Session, comparison: BundledComparison, shown: Iterable[ImportedRun], created_by: str | None
+) -> int:
+    view = comparison.view
+    return insert_comparison(
+        session,
+        [(imported.trial_id, imported.variant) for imported in shown],
+        keys=[entry.key for entry in comparison.entries],
+        name=comparison.name,
+        created_by=created_by,
+        view=ViewState(base=view.base, by=view.by, lanes=view.lanes, zoom=view.zoom),
+    )
+
+
+def _traces(results: Iterable[Results]) -> set[str]:
+    return {run.trace for one in results for trial in one.trials for run in trial.runs if run.trace is not None}
