@@ -9,6 +9,7 @@ import numpy as np
 from profiles.results import Finding
 from profiles.trace.decimals import nanoseconds
 from profiles.trace.model import ABSENT, CALL_KINDS, GPU_KINDS, Bools, Int64s, SliceKind, Slices
+from profiles.trace.wording import counted
 
 _LATEST_NS = 2**62  # in the year 2116; sums of a start and a duration still fit int64
 _FAR_DIGITS = 17  # of whole µs: beyond what int64 holds in ns
@@ -78,8 +79,8 @@ def _repeats(ordered: Int64s) -> Bools:
 def _far(count: int) -> Iterator[Finding]:
     if count:
         message = (
-            f"{count:,} records begin after the year 2116 when their timestamps are read as µs, as the format says;"
-            " they are not counted, and may have been written in ns"
+            f"{counted(count, 'record')} after the year 2116 when timestamps are read as µs, as the format says: not"
+            " counted; they may have been written in ns"
         )
         yield Finding(code="suspicious_unit", message=message, count=count, doubtful=_GPU_TIMES)
 
@@ -90,8 +91,8 @@ def _invalid(kinds: Int64s) -> Iterator[Finding]:
     on_gpu = int(np.isin(kinds, GPU_KINDS).sum())
     kernels = int((kinds == SliceKind.KERNEL).sum())
     message = (
-        f"{len(kinds):,} records ({kernels:,} of kernels, {on_gpu - kernels:,} of copies and fills) have no duration, a"
-        " negative one, no start, or start and duration both 0; they are not counted"
+        f"{counted(len(kinds), 'record')} ({kernels:,} of kernels, {on_gpu - kernels:,} of copies and fills) with no"
+        " duration, a negative one, no start, or start and duration both 0: not counted"
     )
     yield Finding(code="invalid_records", message=message, count=len(kinds), doubtful=_GPU_TIMES if on_gpu else ())
 
@@ -100,5 +101,5 @@ def _duplicates(kinds: Int64s) -> Iterator[Finding]:
     if not len(kinds):
         return
     kernels = int((kinds == SliceKind.KERNEL).sum())
-    message = f"{len(kinds):,} records ({kernels:,} of kernels) are in the file twice and are counted once"
+    message = f"{counted(len(kinds), 'record')} ({kernels:,} of kernels) in the file twice: counted once"
     yield Finding(code="duplicate_records", message=message, count=len(kinds), doubtful=("kernels", "launches"))

@@ -11,6 +11,7 @@ from profiles.results import Finding
 from profiles.trace.launches import CallKind, Launches
 from profiles.trace.model import ABSENT, CALL_KINDS, GPU_KINDS, Int64s, SliceKind, Trace
 from profiles.trace.steps import Step, count_slices
+from profiles.trace.wording import counted
 
 _YEAR_2100_NS = 4_102_444_800 * 10**9
 PER_STEP = ("steps.kernels", "counts.kernels", "counts.memcpy", "counts.memset")
@@ -74,7 +75,7 @@ def _missing_records(trace: Trace, launches: Launches, steps: tuple[Step, ...]) 
     if barren and not len(trace.slices.of(*GPU_KINDS)):
         yield Finding(
             code="gpu_records_missing",
-            message=f"{barren:,} launches, but no GPU records at all: the GPU's part of the recording was lost",
+            message=f"{counted(barren, 'launch', 'launches')}, but no GPU records at all: the GPU's part was lost",
             count=barren,
             doubtful=(*PER_STEP, "kernels", "memcpy", "memset", "kernel_sum_ns", "kernel_busy_ns", "gpu_busy_ns"),
         )
@@ -83,8 +84,8 @@ def _missing_records(trace: Trace, launches: Launches, steps: tuple[Step, ...]) 
         within = sum(step.barren for step in steps)
         yield Finding(
             code="launches_without_slices",
-            message=f"{kernel_launches:,} kernel and {barren - kernel_launches:,} graph launches started nothing that"
-            f" was recorded ({within:,} of them within steps)",
+            message=f"{counted(barren, 'launch', 'launches')} ({barren - kernel_launches:,} of graphs) without a slice,"
+            f" {within:,} of them within steps",
             count=barren,
             doubtful=(*PER_STEP, "kernels", "kernel_sum_ns", "kernel_busy_ns"),
         )
@@ -103,8 +104,8 @@ def _lost_launches(trace: Trace, unlinked: Unlinked) -> Iterator[Finding]:
         kernels = _kernels(trace, unlinked.lost)
         yield Finding(
             code="slices_without_launches",
-            message=f"the launches of {kernels:,} kernels and {lost - kernels:,} copies and fills are not in the file:"
-            " they belong to no step",
+            message=f"{counted(lost, 'GPU slice')} ({kernels:,} of kernels) without a launch in the file: they belong to"
+            " no step",
             count=lost,
             doubtful=(*PER_STEP, "launches", "launched_before_window"),
         )
@@ -116,8 +117,8 @@ def _spill_over(trace: Trace, unlinked: Unlinked) -> Iterator[Finding]:
         kernels = _kernels(trace, unlinked.earlier)
         yield Finding(
             code="launched_before_window",
-            message=f"{kernels:,} kernels and {earlier - kernels:,} copies and fills were launched before the recording"
-            " began; they are in the file's totals and in no step",
+            message=f"{counted(earlier, 'GPU slice')} ({kernels:,} of kernels) launched before the recording began:"
+            " in the file's totals and in no step",
             count=earlier,
             doubtful=("kernels", "kernel_sum_ns", "kernel_busy_ns", "gpu_busy_ns"),
         )
@@ -127,8 +128,8 @@ def _reused_correlations(launches: Launches) -> Iterator[Finding]:
     if launches.reused:
         yield Finding(
             code="correlations_reused",
-            message=f"{launches.reused:,} launches share their correlation with another one (several processes in one"
-            " file?): their slices cannot be told apart",
+            message=f"{counted(launches.reused, 'launch', 'launches')} with the correlation of another one (several"
+            " processes in one file?): their slices cannot be told apart",
             count=launches.reused,
             doubtful=(*PER_STEP, "linked_kernels", "kernels_from_graph_launches"),
         )
@@ -155,7 +156,7 @@ def _drift(trace: Trace, launches: Launches) -> Iterator[Finding]:
     if early:
         yield Finding(
             code="slices_before_launches",
-            message=f"{early:,} GPU slices begin before the call that launched them, by up to"
+            message=f"{counted(early, 'GPU slice')} beginning before the call that launched them, by up to"
             f" {-int(lag_ns.min()) / 1000:,.1f} µs: the clocks of host and GPU have drifted apart",
             count=early,
             doubtful=("timeline",),

@@ -9,6 +9,7 @@ from profiles.results import Finding
 from profiles.trace.columns import SliceColumns
 from profiles.trace.kineto_document import DeviceProperties, Event, KinetoDocument, Loose
 from profiles.trace.model import ABSENT, GPU_KINDS, Device, SliceKind, Trace, TraceLimits, Track
+from profiles.trace.wording import counted
 
 NO_NAME = "(no name)"
 _IGNORED = -1
@@ -125,9 +126,10 @@ class _Recording:
 
 def _number(value: Loose) -> int:
     try:
-        return ABSENT if value is None else int(value)
+        number = ABSENT if value is None else int(value)
     except (ValueError, OverflowError):
         return ABSENT
+    return number if abs(number) < 2**63 else ABSENT
 
 
 def _devices(tracks: tuple[Track, ...], properties: list[DeviceProperties]) -> tuple[Device, ...]:
@@ -141,7 +143,7 @@ def _devices(tracks: tuple[Track, ...], properties: list[DeviceProperties]) -> t
 
 def _nameless(count: int) -> Iterator[Finding]:
     if count:
-        message = f"{count:,} records have no name and stand as {NO_NAME!r}"
+        message = f"{counted(count, 'record')} without a name, shown as {NO_NAME!r}"
         yield Finding(code="nameless_records", message=message, count=count, doubtful=("distinct_kernel_names",))
 
 
@@ -149,7 +151,7 @@ def _document_findings(document: KinetoDocument) -> Iterator[Finding]:
     if document.cut_short:
         yield Finding(
             code="truncated",
-            message=f"the list of events has no closing bracket: {document.records:,} whole events were read, later"
+            message=f"the list of events has no closing bracket: {counted(document.records, 'whole event')} read, later"
             " ones may be missing",
             count=1,
             doubtful=("kernels", "memcpy", "memset", "launches", "gpu_span_ns"),
@@ -157,14 +159,14 @@ def _document_findings(document: KinetoDocument) -> Iterator[Finding]:
     if document.repaired:
         yield Finding(
             code="repaired_text",
-            message=f"{document.repaired:,} events were no valid JSON (control characters, escapes, encoding, bare"
-            " infinities) and were read as they were clearly meant",
+            message=f"{counted(document.repaired, 'event')} in invalid JSON (control characters, escapes, encoding,"
+            " bare infinities), read as clearly meant",
             count=document.repaired,
         )
     if document.malformed:
         yield Finding(
             code="malformed_records",
-            message=f"{document.malformed:,} records have fields of the wrong kind and were left out",
+            message=f"{counted(document.malformed, 'record')} with fields of the wrong kind, left out",
             count=document.malformed,
             doubtful=("kernels", "memcpy", "memset", "launches", "kernel_sum_ns"),
         )

@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from profiles.trace.errors import TraceError, TraceTooLarge, UnreadableTrace, UnsupportedFormat
 from profiles.trace.model import SliceKind, Trace, TraceLimits
@@ -307,3 +309,34 @@ def test_no_cut_of_a_file_does_anything_but_raise_a_trace_error(two_kernels: Dra
     for cut in range(len(text) - 1):
         with pytest.raises(TraceError):
             read_text(text[:cut])
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(data=st.data())
+def test_no_damage_to_a_recording_does_anything_but_raise_a_trace_error(
+    recordings: Path, read_text: ReadText, data: st.DataObject
+) -> None:
+    text = bytearray(gzip.decompress((recordings / "cuda_naive.json.gz").read_bytes()))
+    for _ in range(data.draw(st.integers(1, 3))):
+        place = data.draw(st.integers(0, len(text) - 1))
+        inserted = data.draw(
+            st.sampled_from([b'"', b"{", b"}", b"[", b"]", b",", b"\\", b"null", b"1e400", b"\xff", b""])
+        )
+        text[place : place + data.draw(st.integers(0, 40))] = inserted
+    try:
+        trace = read_text(bytes(text))
+    except TraceError:
+        return
+    assert 0 <= _kernels(trace) <= 15
+
+
+@pytest.mark.parametrize(
+    "value", [None, True, 2**70, -(2**63), 1e300, float("nan"), "", "x", "5", [], {}, [1], {"name": "a"}]
+)
+def test_fields_of_any_kind_are_survived(two_kernels: Draft, read_draft: ReadDraft, value: object) -> None:
+    whole = list(two_kernels.events)
+    for field in ("ph", "cat", "name", "ts", "dur", "pid", "tid", "args", "correlation", "device", "stream"):
+        last = whole[-1]
+        changed = last | {field: value} if field in last else last | {"args": last["args"] | {field: value}}
+        two_kernels.events = [*whole[:-1], changed]
+        assert _kernels(read_draft(two_kernels)) in (1, 2)
