@@ -8,14 +8,13 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-from profiles.bundle import BundleError, read_bundle
-
 from app.commands import stored
 from app.commands.command import Exit
 from app.commands.outcome import exit_code
 from app.commands.output import print_json
 from app.commands.variant_table import described
 from db.comparisons import comparison
+from profiles.bundle import BundleError, read_bundle
 from profiles.comparison.answer import answer
 from profiles.comparison.caveat import caveat
 from profiles.comparison.entry import Entry, letters, sections

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import logging
 import sys
 import time
 
@@ -34,6 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> Exit:
     wanted = request.build_request(options)
+    logging.getLogger("workers").addHandler(logging.NullHandler())  # what it would log is said below, for people
     with stored.stored(options) as at:
         submitted = submit_job(at.database, wanted)
         published = publish_job(at.settings, submitted)
