@@ -104,8 +104,8 @@ def _lost_launches(trace: Trace, unlinked: Unlinked) -> Iterator[Finding]:
         kernels = _kernels(trace, unlinked.lost)
         yield Finding(
             code="slices_without_launches",
-            message=f"{counted(lost, 'GPU slice')} ({kernels:,} of kernels) without a launch in the file: they belong to"
-            " no step",
+            message=f"{counted(lost, 'GPU slice')} ({kernels:,} of kernels) without a launch in the file: they"
+            " belong to no step",
             count=lost,
             doubtful=(*PER_STEP, "launches", "launched_before_window"),
         )
