@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import time
 from pathlib import Path
@@ -42,13 +41,15 @@ def test_a_missing_file_is_one_clear_line(tmp_path: Path) -> None:
         parse_in_child(tmp_path / "absent.json", device="cpu", directory=tmp_path)
 
 
-def test_a_file_that_needs_more_memory_than_allowed_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "large.json.gz"
-    events = (f'{{"ph": "X", "cat": "kernel", "name": "k{n}", "ts": {n}, "dur": 1}}' for n in range(300_000))
-    path.write_bytes(gzip.compress(f'{{"traceEvents": [{",".join(events)}]}}'.encode(), compresslevel=1))
+def test_a_file_that_needs_more_memory_than_allowed_is_refused(recordings: Path, tmp_path: Path) -> None:
+    limit = 200_000_000
+    small = parse_in_child(recordings / "cuda_naive.json.gz", device=None, directory=tmp_path, memory_limit=limit)
+    assert small.summary.kernels == 15
+    path = tmp_path / "large.json"
+    events = (f'{{"ph": "X", "cat": "kernel", "name": "k", "ts": {start}, "dur": 1}}' for start in range(1_000_000))
+    path.write_text(f'{{"traceEvents": [{",".join(events)}]}}')
     with pytest.raises(TraceError, match="more than the limit of 200,000,000 bytes of memory"):
-        parse_in_child(path, device=None, directory=tmp_path, memory_limit=200_000_000)
-    assert parse_in_child(path, device=None, directory=tmp_path).summary.kernels == 300_000
+        parse_in_child(path, device=None, directory=tmp_path, memory_limit=limit)
 
 
 def test_a_file_that_takes_too_long_is_refused_in_time(tmp_path: Path) -> None:
