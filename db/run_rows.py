@@ -88,6 +88,20 @@ def started_at(run: Run) -> datetime | None:
         return None
 
 
+def check_storable(run: Run) -> None:
+    """JSON has no NaN and no infinity, so a run that holds one does not survive it."""
+    try:
+        survives = msgspec.json.decode(msgspec.json.encode(run), type=Run) == run
+    except (msgspec.MsgspecError, UnicodeError) as error:
+        raise Unstorable(f"the run of {run.variant!r} cannot be stored: {error}") from error
+    if not survives:
+        raise Unstorable(f"the run of {run.variant!r} holds a number that is not finite")
+    for kernel in run.kernels:
+        numbers = (kernel.calls, kernel.total_ns, kernel.min_ns, kernel.max_ns, kernel.position)
+        if any(abs(number) > WIDEST for number in numbers):
+            raise Unstorable(f"kernel {kernel.short_name!r} of {run.variant!r} holds a number beyond 64 bits")
+
+
 def failure_of(row: RunRow | TrialRow) -> Failure | None:
     if row.failure_kind is None:
         return None
@@ -173,17 +187,3 @@ def _kernels(session: Session, run_ids: Collection[int]) -> defaultdict[int, lis
 
 def _digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
-
-
-def check_storable(run: Run) -> None:
-    """JSON has no NaN and no infinity, so a run that holds one does not survive it."""
-    try:
-        survives = msgspec.json.decode(msgspec.json.encode(run), type=Run) == run
-    except (msgspec.MsgspecError, UnicodeError) as error:
-        raise Unstorable(f"the run of {run.variant!r} cannot be stored: {error}") from error
-    if not survives:
-        raise Unstorable(f"the run of {run.variant!r} holds a number that is not finite")
-    for kernel in run.kernels:
-        numbers = (kernel.calls, kernel.total_ns, kernel.min_ns, kernel.max_ns, kernel.position)
-        if any(abs(number) > WIDEST for number in numbers):
-            raise Unstorable(f"kernel {kernel.short_name!r} of {run.variant!r} holds a number beyond 64 bits")

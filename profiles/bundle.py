@@ -25,6 +25,7 @@ from profiles.results import SCHEMA, Results, Run
 FORMAT = "fusescope-bundle"
 NAMES = re.compile(r"manifest\.json|results/(?:0|[1-9][0-9]{0,3})\.json|traces/[0-9a-f]{64}\.json\.gz")
 KEY = re.compile(r"[A-Z]{1,4}")
+LONGEST_NAME = 500
 LIMITS = ArchiveLimits()
 MOST_JSON = 64 << 20
 EPOCH = (1980, 1, 1, 0, 0, 0)  # equal contents make equal files
@@ -217,6 +218,10 @@ def _check_traces(archive: zipfile.ZipFile, traces: Iterable[str], results: Iter
 
 
 def _check_comparison(comparison: BundledComparison, results: Sequence[Results]) -> None:
+    if not comparison.name.strip() or len(comparison.name) > LONGEST_NAME:
+        raise ArchiveError(
+            f"the comparison's name has {len(comparison.name):,} characters; accepted are 1 to {LONGEST_NAME}"
+        )
     keys = [entry.key for entry in comparison.entries]
     if not keys or len(set(keys)) < len(keys):
         raise ArchiveError("the comparison has no entries, or two of the same key")

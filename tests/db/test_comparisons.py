@@ -1,0 +1,100 @@
+from datetime import UTC, datetime
+
+import pytest
+
+from db.comparisons import comparison, create_comparison, refresh_answer, rename_comparison, save_view
+from db.errors import IllegalMove, NotFound
+from db.history import comparisons, runs
+from db.jobs import retry_job, submit_job
+from db.runs import store_run
+from db.session import Database
+from db.views import JobStatus, TrialStatus, ViewState
+from tests.db.examples import CPU, H200, failed, ladder, measure, measured, refused, submit_and_claim
+
+
+def test_runs_appear_in_the_comparison_as_they_are_stored(database: Database) -> None:
+    job, trial_id, attempt = submit_and_claim(database, "naive", "sdpa_flash")
+    store_run(database, trial_id=trial_id, worker="w1", attempt=attempt, run=measured("sdpa_flash"), environment=H200)
+    shown = comparison(database, job.comparison_id)
+    naive, flash = shown.entries
+    assert (shown.status, naive.run, naive.pending, naive.trial_status) == (
+        JobStatus.RUNNING,
+        None,
+        True,
+        TrialStatus.RUNNING,
+    )
+    assert (flash.run, flash.environment, flash.plan) == (measured("sdpa_flash"), H200, job.request.plan)
+    assert flash.measured_at == datetime(2026, 11, 28, 14, 22, 0, 250000, tzinfo=UTC)
+    assert not flash.has_timeline
+
+
+def test_selected_runs_become_a_comparison_in_their_order(database: Database) -> None:
+    measure(database, measured("naive"), measured("sdpa_flash"))
+    measure(database, refused("sdpa_math"), environment=H200)
+    by_variant = {run.variant: run.id for run in runs(database).items}
+    chosen = [by_variant["sdpa_math"], by_variant["naive"]]
+    made = create_comparison(database, chosen, name=" Mine ", created_by="ada")
+    shown = comparison(database, made)
+    assert [(e.key, e.variant, e.run_id) for e in shown.entries] == [
+        ("A", "sdpa_math", chosen[0]),
+        ("B", "naive", chosen[1]),
+    ]
+    assert (shown.name, shown.created_by, shown.job_id, shown.status) == ("Mine", "ada", None, None)
+
+
+def test_a_retry_changes_the_job_s_own_comparison_and_no_other(database: Database) -> None:
+    job = measure(database, failed("naive"))
+    made = create_comparison(database, [runs(database).items[0].id], name="Kept")
+    retry_job(database, job.id)
+    assert comparison(database, made).entries[0].run == failed("naive")
+    assert comparison(database, job.comparison_id).entries[0].pending
+
+
+def test_keys_go_on_after_z(database: Database) -> None:
+    job = submit_job(database, ladder("naive", "naive_inplace", "sdpa_auto", trials=10))
+    keys = [entry.key for entry in comparison(database, job.comparison_id).entries]
+    assert keys[:2] + keys[24:28] == ["A", "B", "Y", "Z", "AA", "AB"]
+
+
+@pytest.mark.parametrize(
+    ("run_ids", "name", "message"),
+    [([], "x", "0 runs are selected"), ([1, 1], "x", "more than once"), ([1], "  ", "name cannot be empty")],
+)
+def test_impossible_selections_are_refused(database: Database, run_ids: list[int], name: str, message: str) -> None:
+    measure(database, measured("naive"))
+    with pytest.raises(IllegalMove, match=message):
+        create_comparison(database, run_ids, name=name)
+
+
+def test_a_selection_with_an_unknown_run_makes_nothing(database: Database) -> None:
+    measure(database, measured("naive"))
+    with pytest.raises(NotFound, match="no run 99"):
+        create_comparison(database, [1, 99], name="x")
+    assert comparisons(database).total == 1
+
+
+def test_names_views_and_answers_are_kept(database: Database) -> None:
+    made = measure(database, measured("naive")).comparison_id
+    view = ViewState(base="B", by="call_time", lanes=("A", "B"), zoom="156.67~775.59")
+    rename_comparison(database, made, " Prefill at 512 ")
+    save_view(database, made, view)
+    refresh_answer(database, made, "naive is alone")
+    shown = comparison(database, made)
+    assert (shown.name, shown.view) == ("Prefill at 512", view)
+    assert comparisons(database).items[0].answer == "naive is alone"
+    with pytest.raises(IllegalMove):
+        rename_comparison(database, made, " ")
+
+
+def test_unknown_comparisons_are_not_found(database: Database) -> None:
+    with pytest.raises(NotFound, match="no comparison 5"):
+        comparison(database, 5)
+    with pytest.raises(NotFound):
+        rename_comparison(database, 5, "x")
+    with pytest.raises(NotFound):
+        save_view(database, 5, ViewState())
+
+
+def test_a_variant_of_an_ended_trial_is_never_pending(database: Database) -> None:
+    job = measure(database, measured("naive"), environment=CPU)
+    assert not any(entry.pending for entry in comparison(database, job.comparison_id).entries)

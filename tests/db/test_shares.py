@@ -1,0 +1,86 @@
+import time
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from sqlalchemy import text
+
+from db.errors import NotFound
+from db.session import Database
+from db.shares import links, look_up_link, make_link, open_link, revoke_link
+from tests.db.examples import measure, measured
+
+
+@pytest.fixture
+def comparison_id(database: Database) -> int:
+    return measure(database, measured("naive"), name="Ladder").comparison_id
+
+
+def test_a_link_opens_its_comparison_and_counts(database: Database, comparison_id: int) -> None:
+    token, link = make_link(database, comparison_id, note="have a look", created_by="ada")
+    assert (link.opened, link.hint, link.note, link.created_by) == (0, token[-4:], "have a look", "ada")
+    for count in (1, 2):
+        shared = open_link(database, token)
+        assert shared is not None
+        assert (shared.comparison.id, shared.comparison.name, shared.link.opened) == (comparison_id, "Ladder", count)
+    looked_up = look_up_link(database, token)
+    assert looked_up is not None
+    assert looked_up.link.opened == 2
+
+
+def test_a_token_has_192_random_bits_and_is_stored_nowhere(database: Database, comparison_id: int) -> None:
+    tokens = {make_link(database, comparison_id)[0] for _ in range(20)}
+    assert len(tokens) == 20
+    assert all(len(token) == 32 for token in tokens)
+    with database.read() as session:
+        stored = str(session.execute(text("SELECT * FROM share_link")).all())
+    assert not any(token in stored for token in tokens)
+
+
+@pytest.mark.parametrize("token", ["", "x", "a" * 32, "\0", "\ud800", "' OR 1=1 --"])
+def test_an_unknown_token_opens_nothing(database: Database, comparison_id: int, token: str) -> None:
+    make_link(database, comparison_id)
+    assert open_link(database, token) is None
+    assert look_up_link(database, token) is None
+
+
+def test_a_revoked_link_opens_nothing_and_stays_listed(database: Database, comparison_id: int) -> None:
+    token, link = make_link(database, comparison_id)
+    other, _ = make_link(database, comparison_id)
+    revoke_link(database, link.id)
+    assert open_link(database, token) is None
+    assert look_up_link(database, token) is None
+    assert open_link(database, other) is not None
+    kept, revoked = links(database, comparison_id)
+    assert (kept.revoked_at, revoked.id) == (None, link.id)
+    assert revoked.revoked_at is not None
+    revoke_link(database, link.id)
+    assert links(database, comparison_id)[1] == revoked
+
+
+def test_a_link_expires_by_the_database_s_clock(database: Database, comparison_id: int) -> None:
+    soon = datetime.now(UTC) + timedelta(seconds=0.5)
+    token, link = make_link(database, comparison_id, expires_at=soon)
+    assert link.expires_at == soon
+    assert open_link(database, token) is not None
+    time.sleep(0.6)
+    assert open_link(database, token) is None
+    assert look_up_link(database, token) is None
+
+
+def test_hosts_are_shown_only_where_the_link_says_so(database: Database, comparison_id: int) -> None:
+    for show_hosts, host in [(False, None), (True, "bench-3")]:
+        token, _ = make_link(database, comparison_id, show_hosts=show_hosts)
+        shared = open_link(database, token)
+        assert shared is not None
+        run = shared.comparison.entries[0].run
+        assert run is not None
+        assert run.conditions is not None
+        assert run.conditions.host == host
+        assert run.metrics == measured("naive").metrics
+
+
+def test_links_to_nothing_are_not_found(database: Database) -> None:
+    with pytest.raises(NotFound, match="no comparison 3"):
+        make_link(database, 3)
+    with pytest.raises(NotFound, match="no link 3"):
+        revoke_link(database, 3)
