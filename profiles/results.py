@@ -280,11 +280,16 @@ class Imported(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Exported(msgspec.Struct, frozen=True, kw_only=True):
-    """What `fusescope export --json` prints."""
+    """What `fusescope export --json` prints. `left_out` counts entries without a run, `traces_missing` raw traces that
+    are not kept any more."""
 
     file: str
     comparison: int
     size_bytes: int
+    runs: int
+    left_out: int
+    traces: int
+    traces_missing: int
 
 
 class Check(msgspec.Struct, frozen=True, kw_only=True):

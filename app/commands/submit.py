@@ -86,9 +86,9 @@ def _wait(database: Database, submitted: JobView) -> JobView:
 
 
 def _news(current: JobView) -> list[str]:
-    lines = [f"job {current.id}: {current.status}"]
+    lines: list[str] = []
     for trial in current.trials:
         lines += [f"  {trial.workload.operation} on {trial.owner}"] if trial.owner else []
         lines += [f"  {one.variant}: {one.run.status}" for one in trial.progress if one.run is not None]
         lines += [f"  trial {trial.id}: {trial.failure.message}"] if trial.failure else []
-    return lines
+    return [*lines, f"job {current.id}: {current.status}"]

@@ -1,0 +1,53 @@
+"""`fusescope export`: a stored comparison as a bundle, with its traces."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from app.commands import stored
+from app.commands.command import Exit
+from app.commands.output import print_json
+from db.bundles import export_comparison
+from db.store import TraceStore
+from profiles.bundle import BundleError
+from profiles.comparison.figures import count, mib
+from profiles.results import Exported
+
+ERRORS = (*stored.ERRORS, BundleError)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("comparison", type=int, metavar="COMPARISON", help="the comparison's id")
+    parser.add_argument("file", type=Path, metavar="FILE", help="the bundle to write, FILE.fusescope")
+    stored.add_state_argument(parser)
+
+
+def run(options: argparse.Namespace) -> Exit:
+    with stored.stored(options) as at:
+        store = TraceStore(at.settings.traces_url)
+        outcome = export_comparison(at.database, store, options.comparison, options.file)
+    exported = Exported(
+        file=str(options.file),
+        comparison=options.comparison,
+        size_bytes=options.file.stat().st_size,
+        runs=outcome.runs,
+        left_out=outcome.left_out,
+        traces=outcome.traces,
+        traces_missing=outcome.traces_missing,
+    )
+    if options.json:
+        print_json(exported)
+    else:
+        print("\n".join(_described(exported)))
+    return Exit.SUCCEEDED
+
+
+def _described(exported: Exported) -> list[str]:
+    what = f"{count(exported.runs, 'run')}, {count(exported.traces, 'trace')}, {mib(exported.size_bytes)} MiB"
+    lines = [f"{exported.file}: comparison {exported.comparison}, {what}"]
+    if exported.left_out:
+        lines.append(f"left out, because they are not measured: {exported.left_out}")
+    if exported.traces_missing:
+        lines.append(f"traces that are not kept any more: {exported.traces_missing}")
+    return lines
