@@ -1,8 +1,8 @@
 """Compute operators: what a CPU runs where a GPU runs kernels.
 
-They are the lowest recorded operators that are neither views nor allocations: an operator that only calls others
-(`aten::matmul`, `aten::softmax`, `aten::to`) stands back behind those. Operators that do their own work, but call small
-ones for scalars, biases or initial values, count as one whatever they call.
+They are the lowest recorded operators that are neither views nor allocations nor questions: an operator that only
+calls others (`aten::matmul`, `aten::softmax`, `aten::to`) stands back behind those. Operators that do their own work,
+but call small ones for scalars, biases or initial values, count as one whatever they call.
 """
 
 from __future__ import annotations
@@ -22,13 +22,16 @@ def _words(text: str) -> frozenset[str]:
 _VIEWS = _words("""
     view reshape _reshape_alias _unsafe_view view_as expand expand_as transpose t permute unsqueeze squeeze slice select
     as_strided detach alias narrow split split_with_sizes chunk unbind unflatten flatten diagonal movedim swapaxes mT
-    contiguous to _to_copy type_as resolve_conj resolve_neg conj lift_fresh result_type broadcast_tensors unsafe_split
-    unsafe_chunk is_nonzero item _local_scalar_dense numpy_T mH real imag view_as_real view_as_complex
+    contiguous to _to_copy type_as resolve_conj resolve_neg conj lift_fresh broadcast_tensors unsafe_split
+    unsafe_chunk numpy_T mH real imag view_as_real view_as_complex
 """)
 _ALLOCATIONS = _words("""
     empty empty_like empty_strided new_empty new_empty_strided resize_ resize_as_ set_ scalar_tensor
     _efficientzerotensor
 """)
+_QUESTIONS = _words("""
+    _fused_sdp_choice is_nonzero item _local_scalar_dense result_type
+""")  # asked about tensors, nothing computed from them
 _ELEMENTWISE = _words("""
     add sub rsub mul div floor_divide remainder pow eq ne lt le gt ge maximum minimum where clamp clamp_min clamp_max
     addcmul addcdiv lerp bitwise_and bitwise_or bitwise_xor bitwise_not logical_and logical_or logical_xor logical_not
@@ -112,7 +115,7 @@ def _close(stack: list[_Open], found: list[int]) -> None:
 
 def _computes(name: str) -> bool:
     plain = name.removeprefix("aten::")
-    if plain in _VIEWS or plain in _ALLOCATIONS:
+    if plain in _VIEWS | _ALLOCATIONS | _QUESTIONS:
         return False
     return bool(_NAMESPACE.match(name) or _GENERATED.match(name))
 

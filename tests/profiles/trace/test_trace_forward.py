@@ -165,7 +165,7 @@ def test_a_stage_is_that_of_the_innermost_mark_around_the_launch(draft: Draft, r
     }
 
 
-def test_wrappers_views_and_allocations_are_no_compute_operators(draft: Draft, read_draft: ReadDraft) -> None:
+def test_wrappers_views_allocations_and_questions_are_no_compute_operators(draft: Draft, read_draft: ReadDraft) -> None:
     draft.forward(0, 0, 1000)
     draft.operator("aten::linear", 10, 100)
     draft.operator("aten::t", 15, 10)
@@ -181,6 +181,7 @@ def test_wrappers_views_and_allocations_are_no_compute_operators(draft: Draft, r
     draft.operator("Torch-Compiled Region: 0/0", 500, 5)
     draft.operator("cpp_fused_mul_0", 502, 2)
     draft.operator("aten::relu", 600, 10, tid=2)  # another thread
+    draft.operator("aten::_fused_sdp_choice", 700, 8)  # asks which backend, computes nothing
     forward = per_forward(read_draft(draft), device="cpu")
     assert [use.name for use in forward.kernels] == [
         "aten::addmm",
