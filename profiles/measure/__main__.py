@@ -25,17 +25,18 @@ def main(arguments: list[str]) -> int:
     try:
         spec = msgspec.json.decode(Path(arguments[0]).read_bytes(), type=MeasureSpec)
         catalog.check_workload(spec.workload)
+        for variant in spec.variants:
+            catalog.check_variant(catalog.operation(spec.workload.operation), variant)
     except (OSError, ValueError) as error:
         return _complain(f"{arguments[0]}: {error}")
     try:
-        from profiles.measure.forks import OrphanedError  # noqa: PLC0415 - imports torch
-        from profiles.measure.messages import Outbox  # noqa: PLC0415
+        from profiles.measure.messages import Outbox  # noqa: PLC0415 - what follows imports torch
         from profiles.measure.trial import Trial, TrialError  # noqa: PLC0415
     except ModuleNotFoundError as error:
         return _complain(f"package {error.name} is not installed")
     try:
         Trial(spec, Outbox(spec.events_fd)).run()
-    except (TrialError, OrphanedError, BrokenPipeError) as error:
+    except (TrialError, BrokenPipeError) as error:
         return _complain(str(error))
     return 0
 

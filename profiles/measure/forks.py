@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-import ctypes
 import mmap
 import os
-import select
 import signal
-import stat
 import sys
 import traceback
 import warnings
 from collections.abc import Callable
 from typing import NoReturn
 
+from profiles.lifeline import die_with
 from profiles.measure.device import DeviceError, DeviceLostError
 from profiles.measure.messages import Inbox, Message, Outbox, Trouble
 from profiles.results import FailureKind
 
-PR_SET_PDEATHSIG = 1
-
-
-class OrphanedError(RuntimeError):
-    """The process that asked for the measurement is gone."""
+PIECE_BYTES = 1 << 16
 
 
 class Spotlight:
@@ -51,17 +45,21 @@ class Spotlight:
 def run_in_fork(work: Callable[[Outbox], None], *, receive: Callable[[Message], None]) -> str | None:
     """Do `work` in a forked process and hand on what it says; how the process was killed, or None where it was not.
 
-    OrphanedError (and no process left) when standard input is a pipe and ends meanwhile: whoever holds the other end
-    is gone. The caller must have started no threads and touched no device.
+    The caller must have touched no device, and none of its other threads may hold a lock. Where the caller is killed,
+    or `receive` raises, the forked process goes too.
     """
     reading, writing = os.pipe()
+    parent = os.getpid()
     pid = _fork()
     if pid == 0:
         os.close(reading)
-        _live_as_fork(work, Outbox(writing))
+        _live_as_fork(work, Outbox(writing), parent)
     os.close(writing)
     try:
-        _listen(reading, receive)
+        inbox = Inbox()
+        while piece := os.read(reading, PIECE_BYTES):
+            for message in inbox.take(piece):
+                receive(message)
     except BaseException:
         os.kill(pid, signal.SIGKILL)
         raise
@@ -75,20 +73,21 @@ def _fork() -> int:
     sys.stdout.flush()
     sys.stderr.flush()
     with warnings.catch_warnings():
-        # Importing numpy starts OpenBLAS's threads, which survive a fork by handlers of their own; nothing else runs.
+        # OpenBLAS's threads (numpy) have fork handlers of their own; the lifeline's thread waits for a descriptor.
         warnings.filterwarnings("ignore", category=DeprecationWarning, message=".*multi-threaded.*")
         return os.fork()
 
 
-def _live_as_fork(work: Callable[[Outbox], None], outbox: Outbox) -> NoReturn:
+def _live_as_fork(work: Callable[[Outbox], None], outbox: Outbox, parent: int) -> NoReturn:
     """The fork's whole life; it leaves without the parent's exit handlers."""
     code = 1
     try:
-        _die_with_parent()
+        die_with(parent)
         work(outbox)
         code = 0
     except BaseException as error:  # noqa: BLE001 - the edge of a process: whatever it was, the parent must hear of it
-        traceback.print_exc()
+        if not isinstance(error, DeviceError):
+            traceback.print_exc()
         outbox.send(_trouble(error))
     finally:
         sys.stdout.flush()
@@ -102,37 +101,6 @@ def _trouble(error: BaseException) -> Trouble:
         return Trouble(message=str(error), kind=FailureKind.CRASHED)
     text = str(error) if isinstance(error, DeviceError) else f"{type(error).__name__}: {error}"
     return Trouble(message=" ".join(text.split()), kind=FailureKind.INTERNAL)
-
-
-def _die_with_parent() -> None:
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-        if os.getppid() == 1:
-            os._exit(1)
-
-
-def _listen(reading: int, receive: Callable[[Message], None]) -> None:
-    """Until the other end closes."""
-    poll, inbox = select.poll(), Inbox()
-    poll.register(reading, select.POLLIN)
-    if _is_pipe(sys.stdin.fileno()):
-        poll.register(sys.stdin.fileno(), select.POLLIN)
-    while True:
-        for descriptor, _ in poll.poll():
-            piece = os.read(descriptor, 1 << 16)
-            if descriptor != reading:
-                if not piece:
-                    raise OrphanedError("standard input has ended: the process that asked is gone")
-            elif not piece:
-                return
-            else:
-                for message in inbox.take(piece):
-                    receive(message)
-
-
-def _is_pipe(descriptor: int) -> bool:
-    mode = os.fstat(descriptor).st_mode
-    return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)
 
 
 def _cause_of_death(status: int) -> str | None:

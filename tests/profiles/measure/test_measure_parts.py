@@ -1,0 +1,245 @@
+"""The parts of the child, each by itself: pace, order, metrics, correctness, memory, failures, forks."""
+
+from __future__ import annotations
+
+import math
+import os
+import signal
+from collections import Counter
+from pathlib import Path
+
+import pytest
+import torch
+from torch import Tensor
+
+from profiles.measure.correctness import check
+from profiles.measure.device import DeviceLostError
+from profiles.measure.failures import VariantError, code_of, ended
+from profiles.measure.forks import Spotlight, run_in_fork
+from profiles.measure.memory import peak_memory
+from profiles.measure.messages import Inbox, Message, Outbox, Passed, Trouble
+from profiles.measure.metrics import rate_metric, time_metric
+from profiles.measure.rounds import Pace, pace, shuffled_rounds
+from profiles.measure.subject import Subject
+from profiles.operations.implementation import UnsupportedError, parts
+from profiles.plan import Plan
+from profiles.results import FailureKind, RunStatus
+
+CPU = torch.device("cpu")
+PLAN = Plan(samples=30, budget_s=15.0)
+
+
+# --- pace and order -------------------------------------------------------------------------------------------------
+
+
+def test_a_fast_call_gets_all_samples_in_blocks_of_many_calls() -> None:
+    fast = pace(1e-4, plan=PLAN, subjects=5)
+    assert (fast.samples, fast.doubt) == (30, None)
+    assert fast.calls(1e-4) == 400  # 40 ms
+
+
+def test_a_block_follows_how_long_calls_take_now() -> None:
+    fast = pace(1e-4, plan=PLAN, subjects=5)
+    assert fast.calls(1e-3) == 40
+    assert fast.calls(10.0) == 1
+
+
+def test_a_tight_budget_never_goes_below_twenty_samples() -> None:
+    slow = pace(0.2, plan=PLAN, subjects=5)  # 20 rounds of two calls: 8 s of a share of 3 s
+    assert (slow.samples, slow.doubt) == (20, None)
+    assert slow.calls(0.2) == 1
+
+
+def test_an_enormous_call_gets_fewer_samples_and_a_doubt() -> None:
+    enormous = pace(12.0, plan=PLAN, subjects=1)
+    assert enormous.samples == 3
+    assert enormous.doubt == "only 3 samples: one call takes 12.0 s"
+
+
+def test_rounds_are_shuffled_alike_for_equal_seeds_and_hold_each_subject_once() -> None:
+    paces = [Pace(20, 0.04)] * 4
+    order = list(shuffled_rounds(paces, seed=7))
+    assert order == list(shuffled_rounds(paces, seed=7))
+    assert order != list(shuffled_rounds(paces, seed=8))
+    by_round = [[index for number, index in order if number == wanted] for wanted in range(20)]
+    assert all(sorted(indices) == [0, 1, 2, 3] for indices in by_round)
+    assert len({tuple(indices) for indices in by_round}) > 5
+
+
+def test_a_subject_with_fewer_samples_sits_out_the_last_rounds() -> None:
+    counts = Counter(index for _, index in shuffled_rounds([Pace(5, 0.04), Pace(3, 0.04)], seed=0))
+    assert counts == {0: 5, 1: 3}
+
+
+# --- metrics --------------------------------------------------------------------------------------------------------
+
+
+def test_a_time_is_the_median_between_its_quartiles() -> None:
+    metric = time_metric("call_time", [5.0, 1.0, 2.0, 4.0, 3.0])
+    assert (metric.low, metric.value, metric.high, metric.interval) == (2.0, 3.0, 4.0, "p25-p75")
+    assert metric.samples == (5.0, 1.0, 2.0, 4.0, 3.0)
+
+
+def test_samples_keep_six_digits() -> None:
+    assert time_metric("call_time", [123456.789]).samples == (123457.0,)
+
+
+def test_a_rate_is_high_where_the_time_is_low_and_inherits_its_doubt() -> None:
+    time = time_metric("gpu_time", [1e9, 2e9, 4e9, 4e9, 8e9], doubt="late")
+    rate = rate_metric("tokens_per_s", "tokens/s", amount=8, time=time)
+    assert (rate.low, rate.value, rate.high) == (2.0, 2.0, 4.0)
+    assert (rate.statistic, rate.doubt) == ("at median gpu_time", "late")
+
+
+# --- correctness ----------------------------------------------------------------------------------------------------
+
+REFERENCE = torch.arange(1.0, 5.0, dtype=torch.float64)
+
+
+def test_an_exact_output_passes_with_an_error_of_zero() -> None:
+    result = check(REFERENCE.float, (REFERENCE,), tolerance=1e-5)
+    assert (result.relative_l2, result.max_abs, result.nonfinite, result.passed) == (0.0, 0.0, 0, True)
+
+
+def test_errors_are_relative_l2_and_greatest_difference() -> None:
+    result = check(lambda: REFERENCE.float() + torch.tensor([0.0, 0.0, 0.0, 0.5]), (REFERENCE,), tolerance=1e-2)
+    assert result.relative_l2 == pytest.approx(0.5 / math.sqrt(30))
+    assert (result.max_abs, result.passed) == (0.5, False)
+
+
+def test_with_several_outputs_the_worst_counts() -> None:
+    result = check(lambda: (REFERENCE.float(), 2 * REFERENCE.float()), (REFERENCE, REFERENCE), tolerance=1e-2)
+    assert result.relative_l2 == pytest.approx(1.0)
+    assert not result.passed
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf])
+def test_a_nan_or_infinity_fails_and_has_no_error(bad: float) -> None:
+    result = check(lambda: torch.tensor([1.0, bad, 3.0, bad]), (REFERENCE,), tolerance=1.0)
+    assert (result.relative_l2, result.max_abs, result.nonfinite, result.passed) == (None, None, 2, False)
+
+
+def test_zeros_are_wrong() -> None:
+    assert check(lambda: torch.zeros(4), (REFERENCE,), tolerance=1e-2).relative_l2 == pytest.approx(1.0)
+
+
+def test_memory_that_is_never_written_shows() -> None:
+    """One buffer is handed out again and again, as an allocator would; the second call leaves it as it is."""
+    buffer, calls = torch.empty(4), iter([True, False])
+
+    def writes_once() -> Tensor:
+        return buffer.copy_(REFERENCE) if next(calls) else buffer
+
+    assert check(writes_once, (REFERENCE,), tolerance=1e-5).nonfinite == 4
+
+
+def test_another_shape_is_an_error_that_names_both() -> None:
+    with pytest.raises(ValueError, match=r"shapes are \[\(2, 2\)\], expected \[\(4,\)\]"):
+        check(lambda: torch.ones(2, 2), (REFERENCE,), tolerance=1.0)
+
+
+# --- memory ---------------------------------------------------------------------------------------------------------
+
+
+def subject(function: object) -> Subject:
+    forward, context = parts(function)  # type: ignore[arg-type]
+    return Subject("naive", forward, None, context, Path("compiled"))
+
+
+def test_peak_memory_counts_what_lives_at_the_same_time() -> None:
+    def two_then_one(_: None) -> Tensor:
+        first = torch.ones(1 << 18)  # 1 MiB
+        second = first * 2
+        del first
+        return second + 1
+
+    assert peak_memory(subject(two_then_one), CPU) == pytest.approx(2 << 20, abs=64)  # beside torch's scalars
+
+
+# --- failures -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "kind"),
+    [
+        (UnsupportedError("no"), RunStatus.REFUSED, FailureKind.UNSUPPORTED),
+        (RuntimeError("No available kernel. Aborting execution."), RunStatus.REFUSED, FailureKind.UNSUPPORTED),
+        (RuntimeError("\"addmm_impl_cpu_\" not implemented for 'Half'"), RunStatus.REFUSED, FailureKind.UNSUPPORTED),
+        (torch.OutOfMemoryError("CUDA out of memory."), RunStatus.FAILED, FailureKind.OUT_OF_MEMORY),
+        (RuntimeError("DefaultCPUAllocator: can't allocate memory"), RunStatus.FAILED, FailureKind.OUT_OF_MEMORY),
+        (MemoryError(), RunStatus.FAILED, FailureKind.OUT_OF_MEMORY),
+        (ZeroDivisionError("division by zero"), RunStatus.FAILED, FailureKind.CRASHED),
+    ],
+)
+def test_an_error_becomes_the_run_that_it_means(error: Exception, status: RunStatus, kind: FailureKind) -> None:
+    run = ended("naive", error)
+    assert run.failure is not None
+    assert (run.status, run.failure.kind) == (status, kind)
+
+
+def test_a_missing_package_is_named() -> None:
+    run = ended("sdpa", ModuleNotFoundError("No module named 'transformers'", name="transformers"))
+    assert run.failure is not None
+    assert (run.status, run.failure.message) == (RunStatus.REFUSED, "package transformers is not installed")
+
+
+def test_a_message_is_one_line_of_bounded_length() -> None:
+    run = ended("naive", ValueError("first\nsecond " + "x" * 10_000))
+    assert run.failure is not None
+    assert run.failure.message.startswith("ValueError: first second x")
+    assert len(run.failure.message) < 700
+
+
+def test_a_broken_device_is_no_ordinary_failure() -> None:
+    error = RuntimeError("CUDA error: an illegal memory access was encountered")
+    with pytest.raises(DeviceLostError, match="illegal memory access"), code_of("naive"):
+        raise error
+
+
+def test_code_of_a_variant_may_raise_anything() -> None:
+    with pytest.raises(VariantError) as caught, code_of("naive"):
+        raise KeyError("x")
+    assert caught.value.run.variant == "naive"
+
+
+# --- forks ----------------------------------------------------------------------------------------------------------
+
+
+def forked(work: object) -> tuple[str | None, list[Message]]:
+    heard: list[Message] = []
+    return run_in_fork(work, receive=heard.append), heard  # type: ignore[arg-type]
+
+
+def test_a_fork_says_what_it_found_and_ends() -> None:
+    death, heard = forked(lambda outbox: outbox.send(Passed(variant="naive", first_call_ns=7)))
+    assert (death, heard) == (None, [Passed(variant="naive", first_call_ns=7)])
+
+
+def test_a_killed_fork_names_the_signal() -> None:
+    death, heard = forked(lambda _: os.kill(os.getpid(), signal.SIGSEGV))
+    assert (death, heard) == ("the process was killed by SIGSEGV", [])
+
+
+def test_an_error_of_ours_is_told_before_the_fork_ends(capfd: pytest.CaptureFixture[str]) -> None:
+    death, heard = forked(lambda _: {}["x"])
+    assert death is None
+    assert heard == [Trouble(message="KeyError: 'x'", kind=FailureKind.INTERNAL)]
+    assert "KeyError" in capfd.readouterr().err
+
+
+def test_the_spotlight_outlives_the_process_that_pointed_it() -> None:
+    spotlight = Spotlight(("naive", "sdpa_flash"))
+
+    def point_and_die(_: Outbox) -> None:
+        spotlight.point_at("sdpa_flash")
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    forked(point_and_die)
+    assert spotlight.variant == "sdpa_flash"
+
+
+def test_messages_are_cut_at_lines_however_they_arrive() -> None:
+    line = b'{"type":"passed","variant":"naive","first_call_ns":5}\n'
+    inbox = Inbox()
+    heard = [message for byte in line * 3 for message in inbox.take(bytes([byte]))]
+    assert heard == [Passed(variant="naive", first_call_ns=5)] * 3
