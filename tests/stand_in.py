@@ -51,6 +51,11 @@ def _act(act: str, spec: MeasureSpec) -> str | None:
         case "trace":
             shutil.copy(value, spec.directory)
             return Path(value).name
+        case "trace-later":
+            again = len(list(Path(spec.directory).glob("spec-*.json"))) > 1
+            path = Path(value) if again else Path(value).with_name("cpu_naive.json.gz")
+            shutil.copy(path, spec.directory)
+            return path.name
         case "sleep":
             time.sleep(float(value))
         case "kill":

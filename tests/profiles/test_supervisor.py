@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import signal
+import statistics
 import subprocess
 import sys
 import threading
@@ -25,7 +27,8 @@ from tests.processes import living, wait_until
 
 SWIGLU = Workload(operation="swiglu", dtype=DType.FP32, axes={"rows": 8, "width": 16, "hidden": 32})
 
-LIMITS = Limits(time_s=30.0)
+LIMITS = Limits(time_s=60.0)
+TRACES = Path(__file__).parent.parent / "data" / "traces"
 
 
 @dataclass
@@ -44,11 +47,12 @@ class Listener:
         order: Order = Order.INTERLEAVED,
         cancelled: Callable[[], bool] = lambda: False,
         limits: Limits = LIMITS,
+        device: str = "cpu",
     ) -> TrialOutcome:
         return measure_trial(
             TrialRequest(workload=SWIGLU, variants=variants),
             plan=Plan(order=order),
-            device="cpu",
+            device=device,
             directory=self.directory,
             on_progress=self.progress.append,
             on_environment=self.environments.append,
@@ -57,6 +61,10 @@ class Listener:
             limits=limits,
             program=("module", "tests.stand_in", *acts),
         )
+
+    @property
+    def measure_order(self) -> list[Run]:
+        return [measured.run for measured in self.measured]
 
     @property
     def runs(self) -> dict[str, Run]:
@@ -180,6 +188,58 @@ def test_processes_that_a_child_leaves_behind_are_ended_with_it(listener: Listen
     listener.measure("a", acts=("a=stray:0",))
     assert listener.runs["a"].status is RunStatus.SUCCEEDED
     assert living(naming=str(listener.directory)) == []
+
+
+def test_a_trace_completes_the_run_with_counts_kernels_and_its_hash(listener: Listener) -> None:
+    path = TRACES / "cuda_naive.json.gz"
+    listener.measure("a", acts=(f"a=trace:{path}",), device="cuda:0")
+    (measured,) = listener.measured
+    run = measured.run
+    assert run.status is RunStatus.SUCCEEDED
+    assert run.counts is not None
+    assert (run.counts.kernels, run.counts.memcpy) == (5, 1)
+    assert len(run.kernels) >= 5
+    assert run.trace == hashlib.sha256(path.read_bytes()).hexdigest()
+    assert measured.timeline_path is not None
+    assert measured.timeline_path.exists()
+    traced = run.metric("traced_device_time")
+    assert traced is not None
+    assert traced.samples is not None
+    assert traced.value == statistics.median(traced.samples)
+
+
+def test_a_cpu_trace_gives_operators_and_no_device_time(listener: Listener) -> None:
+    listener.measure("a", acts=(f"a=trace:{TRACES / 'cpu_naive.json.gz'}",))
+    run = listener.runs["a"]
+    assert run.counts is not None
+    assert (run.counts.operators, run.counts.kernels) == (6, None)
+    assert run.metric("traced_device_time") is None
+
+
+def test_a_lost_trace_is_captured_again_in_a_new_process(listener: Listener) -> None:
+    listener.measure("a", "b", acts=(f"a=trace-later:{TRACES / 'cuda_naive.json.gz'}",), device="cuda:0")
+    assert listener.runs["a"].status is RunStatus.SUCCEEDED
+    assert listener.runs["a"].trace is not None
+    assert len(list(listener.directory.glob("spec-*.json"))) == 2
+    assert [run.variant for run in listener.measure_order] == ["b", "a"]
+
+
+def test_a_trace_that_is_lost_twice_fails_the_run_and_keeps_its_times(listener: Listener) -> None:
+    listener.measure("a", "b", acts=(f"a=trace:{TRACES / 'cpu_naive.json.gz'}",), device="cuda:0")
+    run = listener.runs["a"]
+    assert run.status is RunStatus.FAILED
+    assert listener.failure("a").kind is FailureKind.TRACE_LOST
+    assert listener.failure("a").message.endswith("(twice, the second in a new process)")
+    assert run.metric("call_time") is not None
+    assert listener.runs["b"].status is RunStatus.SUCCEEDED
+
+
+def test_a_truncated_trace_is_a_lost_one(listener: Listener, tmp_path: Path) -> None:
+    whole = (TRACES / "cuda_naive.json.gz").read_bytes()
+    elsewhere = tmp_path.with_name("truncated.json.gz")
+    elsewhere.write_bytes(whole[: len(whole) // 2])
+    listener.measure("a", acts=(f"a=trace:{elsewhere}",), device="cuda:0")
+    assert listener.failure("a").kind is FailureKind.TRACE_LOST
 
 
 SUPERVISE = """
