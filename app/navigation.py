@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import streamlit as st
+from streamlit.navigation.page import Page
 
 from app import addresses
-from app.pages import history, jobs, links, new_job, start, workers
+from app.pages import comparison, history, jobs, links, new_job, shared, start, workers
 
 
-def current_page() -> Any:
-    return _all_pages()
+def current_page() -> Page:
+    return _shared_page() if shared.TOKEN in st.query_params else _all_pages()
 
 
-def _all_pages() -> Any:
+def _shared_page() -> Page:
+    return st.navigation([st.Page(shared.render, title="Shared comparison")], position="hidden")
+
+
+def _all_pages() -> Page:
     pages = {
         addresses.START: st.Page(start.render, title="Start", default=True),
         addresses.NEW_JOB: st.Page(new_job.render, title="New job", url_path=addresses.NEW_JOB),
         addresses.JOBS: st.Page(jobs.render, title="Jobs", url_path=addresses.JOBS),
         addresses.HISTORY: st.Page(history.render, title="History", url_path=addresses.HISTORY),
         addresses.WORKERS: st.Page(workers.render, title="Workers", url_path=addresses.WORKERS),
+        addresses.COMPARISON: st.Page(
+            comparison.render, title="Comparison", url_path=addresses.COMPARISON, visibility="hidden"
+        ),
     }
     links.register(pages)
     return st.navigation(list(pages.values()), position="top")

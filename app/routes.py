@@ -1,4 +1,4 @@
-"""Our own routes beside Streamlit's: health, shared links and the API."""
+"""Our own routes beside Streamlit's: health, shared links, the API, and the files and timelines of comparisons."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from starlette.routing import BaseRoute, Mount, Route
 
 from app import context
 from app.api.application import make_api
+from app.comparison.routes import comparison_routes
 from app.shared_links import open_shared
+from app.timeline.routes import timeline_routes
 from db.errors import DatabaseError
 
 
@@ -19,6 +21,8 @@ def routes() -> list[BaseRoute]:
         Route("/healthz", healthz),
         Route("/readyz", readyz),
         Route("/s/{token}", open_shared),
+        *timeline_routes,
+        *comparison_routes,
         Mount("/api/v1", make_api()),
     ]
 

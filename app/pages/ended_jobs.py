@@ -25,10 +25,8 @@ def card(job: JobView) -> None:
         left, right = st.columns([5, 1], vertical_alignment="top")
         left.html(_told(job))
         with right.container(horizontal=True, horizontal_alignment="right"):
-            if st.button("Retry", key=f"retry-{job.id}", icon=":material/replay:"):
-                _retry(job)
-            if st.button("Change", key=f"change-{job.id}", icon=":material/edit:"):
-                links.go(addresses.NEW_JOB, query(job.request))
+            st.button("Retry", key=f"retry-{job.id}", icon=":material/replay:", on_click=_retry, args=(job.id,))
+            links.page_link("Change", addresses.NEW_JOB, query=query(job.request), icon=":material/edit:")
 
 
 def rows(jobs: Sequence[JobView], *, heading: str) -> None:
@@ -92,9 +90,9 @@ def _took(job: JobView) -> str:
     return seconds(sum(span.total_seconds() for span in spans)) if spans else NOT_RECORDED
 
 
-def _retry(job: JobView) -> None:
+def _retry(job_id: int) -> None:
+    """A callback, which no poll of the page can cut off; the page is then drawn anew, and polls while this is open."""
     try:
-        submission.retry(job.id)
+        submission.retry(job_id)
     except IllegalMove as error:
         st.toast(str(error))
-    st.rerun()

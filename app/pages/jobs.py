@@ -1,4 +1,4 @@
-"""Jobs: what runs now with live progress, what waits, what ended and why. It polls only while something is open."""
+"""Jobs: what runs now with live progress, what waits, what ended and why. It polls, seldom while nothing is open."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from app.pages import ended_jobs, links, paging, queue, running_jobs
 from db import jobs, workers
 from db.views import JobStatus, JobView
 
-POLL_S = 1.5
+POLL_S = 2.0
+IDLE_POLL_S = 10.0
 PER_PAGE = 20
 
 
@@ -20,14 +21,14 @@ def render() -> None:
         st.html(title("Jobs"), width="content")
         links.page_link("New job", addresses.NEW_JOB, icon=":material/add:")
     is_open = bool(jobs.open_jobs(context.database()))
-    st.fragment(_live, run_every=POLL_S if is_open else None)(was_open=is_open)
+    st.fragment(_live, run_every=POLL_S if is_open else IDLE_POLL_S)(was_open=is_open)
 
 
 def _live(*, was_open: bool) -> None:
-    """Everything that changes by itself. When the last job ends the page is drawn anew, and polls no more."""
+    """Everything that changes by itself. When the first job comes or the last one ends, the pace of polling changes."""
     database = context.database()
     current = jobs.open_jobs(database)
-    if was_open and not current:
+    if was_open != bool(current):
         st.rerun()
     known = workers.workers(database)
     running = [job for job in current if job.status is JobStatus.RUNNING]
