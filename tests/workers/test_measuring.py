@@ -1,0 +1,80 @@
+"""The real measuring program, from a submitted job to the stored run and its timeline, on the CPU."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+
+import msgspec
+import pytest
+
+from db.comparisons import comparison
+from db.jobs import cancel_job, submit_job
+from db.store import TraceStore
+from db.traces import load_timeline, open_raw
+from profiles.job import JobRequest, TrialRequest
+from profiles.plan import Plan
+from profiles.results import RunStatus
+from profiles.supervisor import MEASURE
+from tests.processes import is_alive, wait_until
+from tests.workers.conftest import SWIGLU, Site
+from workers.celery_app import queues_of
+from workers.dispatch import publish_job
+
+pytestmark = pytest.mark.timeout(150)
+
+QUICK = Plan(samples=20, steps=2, budget_s=2.0)
+
+
+@pytest.mark.parametrize("site", ["embedded"], indirect=True)
+def test_a_job_is_measured_by_the_real_program_and_its_trace_kept(site: Site) -> None:
+    site.start_worker(program=MEASURE)
+    request = JobRequest(
+        name="Real", device="cpu", plan=QUICK, trials=(TrialRequest(workload=SWIGLU, variants=("unfused",)),)
+    )
+    job = submit_job(site.db, request)
+    assert publish_job(site.settings, job)
+    trial = site.wait_for(job, "done", "failed", within_s=90.0)
+    run = trial.progress[0].run
+    assert run is not None, site.logs()
+    assert run.status is RunStatus.SUCCEEDED, run.failure
+    assert run.counts is not None
+    assert run.counts.operators == 5
+    (entry,) = comparison(site.db, job.comparison_id).entries
+    assert entry.run_id is not None
+    timeline = load_timeline(site.db, entry.run_id)
+    assert timeline is not None
+    assert len(timeline.steps) == QUICK.steps
+    with open_raw(site.db, TraceStore(site.settings.traces_url), entry.run_id) as raw:
+        assert raw.read(2) == b"\x1f\x8b"
+
+
+@pytest.mark.parametrize("site", ["embedded"], indirect=True)
+def test_cancelling_the_real_program_leaves_nothing_of_it(site: Site) -> None:
+    worker = site.start_worker(program=MEASURE)
+    slow = msgspec.structs.replace(SWIGLU, axes={"rows": 4096, "width": 2048, "hidden": 5632})
+    request = JobRequest(name="Real", device="cpu", trials=(TrialRequest(workload=slow, variants=("unfused",)),))
+    job = submit_job(site.db, request)
+    assert publish_job(site.settings, job)
+    assert wait_until(lambda: "first_call" in site.trial(job).progress[0].passed, 60.0), site.logs()
+    measuring = worker.measuring
+    assert len(measuring) >= 2, "the program and the fork that measures"
+    cancel_job(site.db, job.id)
+    cancelled = time.monotonic()
+    site.wait_for(job, "cancelled", within_s=2.0)
+    assert wait_until(lambda: not any(is_alive(process) for process in measuring), 0.5)
+    assert time.monotonic() - cancelled < 2.0
+
+
+def test_neither_dispatch_nor_the_worker_loads_torch() -> None:
+    look = "import sys, workers.dispatch, workers.start; sys.exit('torch' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", look], check=False).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("device", "queues"),
+    [("cpu", ("fusescope.cpu",)), ("cuda:1", ("fusescope.cuda:1", "fusescope.cuda"))],
+)
+def test_a_worker_listens_for_its_own_device_and_for_any_of_its_kind(device: str, queues: tuple[str, ...]) -> None:
+    assert queues_of(device) == queues
