@@ -13,7 +13,7 @@ from app.charts.receipt import what_ran
 from app.formatting import count, error
 from app.markup import Tone, badge, muted
 from profiles.comparison.entry import Entry, State, in_state
-from profiles.comparison.figures import TimeUnit, mib, rate, ratio, time_unit
+from profiles.comparison.figures import TimeUnit, digits, mib, rate, ratio, time_unit
 from profiles.comparison.roles import traced_ns
 from profiles.comparison.speed import TITLES, By, SpeedUp, offered
 from profiles.comparison.table import Row
@@ -178,7 +178,7 @@ def _tokens(_: Row[Entry], run: Run, frame: Frame) -> str:
 
 
 def _flops(_: Row[Entry], run: Run, frame: Frame) -> str:
-    return _metric(run.metric("useful_tflops"), lambda value: f"{value:,.1f}" if value >= 1 else f"{value:.3f}", frame)
+    return _metric(run.metric("useful_tflops"), lambda value: f"{value:,.1f}" if value >= 1 else digits(value), frame)
 
 
 def _memory(_: Row[Entry], run: Run, frame: Frame) -> str:

@@ -10,10 +10,9 @@ from profiles.comparison.figures import whole_percent, whole_time
 from profiles.comparison.ledger import Block, Cell, Column, Ledger
 
 NARROW = 6
-SUBTITLE = "each block is a kernel over the stages that it covers"
 
 
-def ledger_html(ledger: Ledger, *, base_key: str | None) -> str:
+def ledger_html(ledger: Ledger, *, base_key: str | None, on_cpu: bool = False) -> str:
     """Scrolls sideways where it is wider than its place."""
     gutter = "".join(
         f'<div class="fs-ledger-stage" style="grid-row:{row + 2}">{escape(stage)}</div>'
@@ -23,18 +22,20 @@ def ledger_html(ledger: Ledger, *, base_key: str | None) -> str:
         _column(column, position + 2, len(ledger.stages), filled=column.entry.key == base_key)
         for position, column in enumerate(ledger.columns)
     )
-    title = f'<div class="fs-section"><h2>Fusion ledger</h2><span>{SUBTITLE}</span></div>'
+    subtitle = f"each block is {'an operator' if on_cpu else 'a kernel'} over the stages that it covers"
+    title = f'<div class="fs-section"><h2>Fusion ledger</h2><span>{subtitle}</span></div>'
     shape = f"--columns:{len(ledger.columns)};--stages:{len(ledger.stages)}"
     tight = " tight" if len(ledger.columns) > NARROW else ""
     grid = f'<div class="fs-ledger{tight}" style="{shape}">{gutter}{columns}</div>'
-    return f'<div class="fs">{title}<div class="fs-scroll">{grid}</div>{_alike(ledger)}</div>'
+    alike = _alike(ledger, "operator" if on_cpu else "kernel")
+    return f'<div class="fs">{title}<div class="fs-scroll">{grid}</div>{alike}</div>'
 
 
-def _alike(ledger: Ledger) -> str:
+def _alike(ledger: Ledger, noun: str) -> str:
     if not ledger.alike:
         return ""
     names = ", ".join(f"{key_box(entry.key)}{variant(entry.variant)}" for entry in ledger.alike)
-    return f'<p class="fs-alike">Also one kernel over all stages: {names}</p>'
+    return f'<p class="fs-alike">Also one {noun} over all stages: {names}</p>'
 
 
 def _column(column: Column, position: int, stages: int, *, filled: bool) -> str:

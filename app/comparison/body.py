@@ -35,8 +35,7 @@ def body(view: ComparisonView, choose: Callable[[], Choice], *, token: str | Non
     grouped = sections(view.entries)
     if len(grouped) == 1:
         told = st.container()
-        choice = choose()
-        _section(grouped[0], choice, suffix="", token=token, told=told)
+        _section(grouped[0], choose(), suffix="", token=token, told=told)
         return
     choice = choose()
     for number, group in _shown(grouped, choice):
@@ -100,7 +99,7 @@ def _reasons(ordered: Sequence[ComparedRow], base_key: str | None, suffix: str) 
         st.html(bars)
         return
     left, right = st.container(key=f"reasons{suffix}").columns([1.75, 1], gap="large")
-    left.html(ledger_html(laid_out, base_key=base_key))
+    left.html(ledger_html(laid_out, base_key=base_key, on_cpu=on_cpu))
     right.html(bars)
 
 

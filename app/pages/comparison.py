@@ -9,14 +9,13 @@ from app.comparison.actions import export_popover, rename_popover
 from app.comparison.body import body, footnote
 from app.comparison.choice import Choice, choose
 from app.comparison.facts import head_html
+from app.comparison.failed import way_on
 from app.comparison.share import share_popover
 from app.comparison.watch import is_open, progress, watch
 from app.context import database, zone
 from app.markup import link, page
-from app.pages import ended_jobs
 from db.comparisons import comparison
 from db.errors import NotFound
-from db.jobs import job
 from db.views import ComparisonView, JobStatus
 
 ID = "id"
@@ -33,14 +32,14 @@ def render() -> None:
         actions = st.container(horizontal=True, horizontal_alignment="right", width="content", key="actions")
     if is_open(view):
         watch(view.id, progress(view))
-    if view.status is JobStatus.FAILED and view.job_id is not None:
-        ended_jobs.card(job(database(), view.job_id))
     body(view, lambda: _chosen(view, actions))
     st.html(footnote())
 
 
 def _chosen(view: ComparisonView, actions: st.delta_generator.DeltaGenerator) -> Choice:
     """The toolbar, and with what it chose the buttons in the head."""
+    if view.status is JobStatus.FAILED and view.job_id is not None:
+        way_on(view.job_id)
     choice = choose(view)
     with actions:
         rename_popover(view)

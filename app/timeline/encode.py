@@ -6,16 +6,18 @@ the header lists, each at a multiple of 8 bytes; their offsets count from the en
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from profiles.trace.timeline import Step, Timeline, TrackKind
+from profiles.results import Role
+from profiles.trace.timeline import Step, Timeline, TimelineTrack, TrackKind
 
 MOST_SLICES = 200_000
 ALIGNMENT = 8
+HOST_ROWS = {TrackKind.LAUNCHES: "host launches", TrackKind.OPS: "operators"}
 
 Rows = npt.NDArray[np.intp]
 
@@ -58,7 +60,7 @@ class Header(msgspec.Struct, frozen=True, kw_only=True):
 def encode(drawn: Timeline, *, most: int = MOST_SLICES) -> bytes:
     """The forward pass of median length; the whole timeline where it knows no passes."""
     step = _typical(drawn.steps)
-    every = _rows(drawn, step)
+    every = _without_inner_unknown(drawn, _rows(drawn, step))
     rows = _longest(drawn, every, most)
     depth = _depths(drawn, rows)
     zero = _zero(drawn, rows)
@@ -104,6 +106,12 @@ def _rows(drawn: Timeline, step: Step | None) -> Rows:
     return np.flatnonzero(shown)
 
 
+def _without_inner_unknown(drawn: Timeline, rows: Rows) -> Rows:
+    """Views and allocations within a named operator are no work of their own and would only add rows."""
+    unknown = np.array([role is Role.OTHER for role in drawn.roles], dtype=bool)[drawn.name[rows]]
+    return rows[~(unknown & (_depths(drawn, rows) > 0))]
+
+
 def _longest(drawn: Timeline, rows: Rows, most: int) -> Rows:
     if len(rows) <= most:
         return rows
@@ -146,8 +154,18 @@ def _tracks(
     place = np.empty(len(used), dtype=np.intp)
     place[order] = np.arange(len(used))
     deepest = [int(depth[index == i].max(initial=0)) + 1 for i in range(len(used))]
-    tracks = tuple(Track(drawn.tracks[used[i]].name, str(drawn.tracks[used[i]].kind), deepest[i]) for i in order)
+    shown = [drawn.tracks[used[i]] for i in order]
+    labels = _labels(shown)
+    tracks = tuple(
+        Track(label, str(track.kind), deepest[i]) for label, track, i in zip(labels, shown, order, strict=True)
+    )
     return tracks, place[index]
+
+
+def _labels(tracks: Sequence[TimelineTrack]) -> list[str]:
+    """`stream 7`, `host launches`, `operators`: the process and thread only where two rows would read the same."""
+    short = [HOST_ROWS.get(track.kind, track.name.rpartition(" · ")[2]) for track in tracks]
+    return [label if short.count(label) == 1 else track.name for label, track in zip(short, tracks, strict=True)]
 
 
 def _launches(drawn: Timeline, rows: Rows) -> npt.NDArray[np.intp]:

@@ -12,6 +12,7 @@ BETWEEN_LAUNCHES_NS = 9_000
 LAG_NS = 8_000
 GAP_NS = 900
 STEPS = 3
+WRAPPERS = {"aten::matmul": Role.GEMM}
 
 
 def timeline_of_run(run: Run, *, on_cpu: bool = False) -> Timeline:
@@ -35,15 +36,15 @@ def _on_gpu(uses: list[KernelUse]) -> Timeline:
         steps.append(Step(f"fusescope.forward#{step}", begun, free))
         clock = free + 50_000
     tracks = (
-        TimelineTrack(name="host launches", kind=TrackKind.LAUNCHES, device=None),
-        TimelineTrack(name="stream 7", kind=TrackKind.STREAM, device=0),
+        TimelineTrack(name="python · thread 71", kind=TrackKind.LAUNCHES, device=None),
+        TimelineTrack(name="GPU 0 · stream 7", kind=TrackKind.STREAM, device=0),
     )
     return _timeline(rows, names=names, sets=sets, steps=steps, uses=uses, tracks=tracks)
 
 
 def _on_cpu(uses: list[KernelUse]) -> Timeline:
     rows, clock = [], 0
-    names = ["aten::matmul", *dict.fromkeys(use.name for use in uses)]
+    names = ["aten::matmul", "aten::view", *dict.fromkeys(use.name for use in uses)]
     sets = [(), *dict.fromkeys(use.stages for use in uses if use.stages)]
     steps = []
     for step in range(STEPS):
@@ -52,11 +53,12 @@ def _on_cpu(uses: list[KernelUse]) -> Timeline:
             length = use.total_ns // use.calls
             if use.role is Role.GEMM:
                 rows.append((0, 0, clock, length + 2000, -1, 0))
+                rows.append((0, 1, clock + 100, 300, -1, 0))
             rows.append((0, names.index(use.name), clock + 1000, length, -1, sets.index(use.stages)))
             clock += length + 4000
         steps.append(Step(f"fusescope.forward#{step}", begun, clock))
         clock += 20_000
-    tracks = (TimelineTrack(name="operators", kind=TrackKind.OPS, device=None),)
+    tracks = (TimelineTrack(name="python · thread 71", kind=TrackKind.OPS, device=None),)
     return _timeline(rows, names=names, sets=sets, steps=steps, uses=uses, tracks=tracks)
 
 
@@ -78,7 +80,7 @@ def _timeline(
         tracks=tracks,
         names=tuple(names),
         short_names=tuple(known[name].short_name if name in known else name for name in names),
-        roles=tuple(known[name].role if name in known else Role.OTHER for name in names),
+        roles=tuple(known[name].role if name in known else WRAPPERS.get(name, Role.OTHER) for name in names),
         stage_sets=tuple(sets),
         steps=tuple(steps),
         track=np.array(columns[0], dtype=np.uint16),
