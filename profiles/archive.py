@@ -45,12 +45,14 @@ def open_archive(path: Path, *, names: re.Pattern[str], limits: ArchiveLimits) -
 
     ArchiveError otherwise, and for whatever turns out to be broken while its members are read.
     """
-    _check_end(path, limits)
+    promised = _check_end(path, limits)
     try:
         with zipfile.ZipFile(path) as archive:
+            if len(archive.infolist()) != promised:
+                raise ArchiveError(f"the archive promises {promised} members and has {len(archive.infolist())}")
             _check_members(archive.infolist(), names, limits)
             yield archive
-    except (zipfile.BadZipFile, zlib.error, EOFError, struct.error, NotImplementedError, UnicodeError) as error:
+    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, struct.error, RuntimeError, UnicodeError) as error:
         raise ArchiveError(f"the archive is broken: {error}") from error
 
 
@@ -72,8 +74,9 @@ def copy_member(archive: zipfile.ZipFile, name: str, target: IO[bytes]) -> str:
     return digest.hexdigest()
 
 
-def _check_end(path: Path, limits: ArchiveLimits) -> None:
-    """Look at the end record first: reading a directory of millions of members would already cost gigabytes."""
+def _check_end(path: Path, limits: ArchiveLimits) -> int:
+    """How many members the end record promises. It is looked at first: reading a directory of millions of members
+    would already cost gigabytes."""
     try:
         size = path.stat().st_size
         with path.open("rb") as file:
@@ -90,11 +93,10 @@ def _check_end(path: Path, limits: ArchiveLimits) -> None:
         raise ArchiveError("the archive is in the zip64 form, which is for larger files than are accepted")
     if members > limits.members or directory_size > limits.members * 1024:
         raise ArchiveError(f"the archive has {members:,} or more members; accepted are up to {limits.members:,}")
+    return int(members)
 
 
 def _check_members(members: list[zipfile.ZipInfo], names: re.Pattern[str], limits: ArchiveLimits) -> None:
-    if len(members) > limits.members:
-        raise ArchiveError(f"the archive has {len(members):,} members; accepted are up to {limits.members:,}")
     for member in members:
         _check_member(member, names, limits)
     name, times = Counter(member.orig_filename for member in members).most_common(1)[0] if members else ("", 0)
