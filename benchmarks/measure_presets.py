@@ -1,7 +1,7 @@
-"""Measure presets through the child alone and print what it says: `python benchmarks/measure_presets.py --device cuda:0`.
+"""Measure presets through the child alone: `python benchmarks/measure_presets.py --device cuda:0`.
 
-No supervisor and no trace reader takes part; traces and `events.jsonl` stay in the output directory, one folder per
-trial. Needs torch, numpy and msgspec (transformers for the decoder); run it from the project's root.
+What the child says is printed. No supervisor and no trace reader takes part; traces and `events.jsonl` stay in the
+output directory, one folder per trial. Needs torch, numpy and msgspec (transformers for the decoder).
 """
 
 from __future__ import annotations

@@ -17,6 +17,7 @@ LONGEST_MESSAGE = 600
 _REFUSALS = re.compile(
     r"No available kernel|No viable backend|not implemented for|No working C\+\+ compiler|Cannot find a working triton"
 )
+_ADVICE = re.compile(r"\s*Set TORCHDYNAMO_VERBOSE=1|\s*CUDA kernel errors might be asynchronously reported")
 _NO_MEMORY = re.compile(r"can't allocate memory|out of memory|not enough memory", re.IGNORECASE)
 
 
@@ -44,6 +45,8 @@ def ended(variant: str, error: Exception) -> Run:
     message = _one_line(error)
     if isinstance(error, ModuleNotFoundError):
         return refused(variant, f"package {error.name} is not installed")
+    if isinstance(error, ImportError):
+        return refused(variant, f"cannot be imported here: {message}")
     if isinstance(error, UnsupportedError) or (isinstance(error, RuntimeError) and _REFUSALS.search(message)):
         return refused(variant, message)
     if isinstance(error, torch.OutOfMemoryError | MemoryError) or _NO_MEMORY.search(message):
@@ -67,5 +70,5 @@ def failed(variant: str, kind: FailureKind, message: str) -> Run:
 
 
 def _one_line(error: Exception) -> str:
-    text = " ".join(str(error).split()) or type(error).__name__
+    text = " ".join(_ADVICE.split(str(error))[0].split()) or type(error).__name__
     return text if len(text) <= LONGEST_MESSAGE else text[: LONGEST_MESSAGE - 1] + "…"

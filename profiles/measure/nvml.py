@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+import importlib
+from contextlib import suppress
+from functools import cache
 from typing import Any, NamedTuple
 
 import torch
@@ -15,22 +16,22 @@ class GpuState(NamedTuple):
 
 
 def driver_version() -> str | None:
-    with _library() as nvml:
-        if nvml is not None:
-            with suppress(nvml.NVMLError):
-                version = nvml.nvmlSystemGetDriverVersion()
-                return version.decode() if isinstance(version, bytes) else str(version)
+    nvml = _library()
+    if nvml is not None:
+        with suppress(nvml.NVMLError):
+            version = nvml.nvmlSystemGetDriverVersion()
+            return version.decode() if isinstance(version, bytes) else str(version)
     return None
 
 
 def gpu_state(device: torch.device) -> GpuState:
     """Clock and temperature as found just now; never set."""
-    with _library() as nvml:
-        if nvml is not None:
-            with suppress(nvml.NVMLError):
-                handle = _handle(nvml, device)
-                clock = int(nvml.nvmlDeviceGetClockInfo(handle, nvml.NVML_CLOCK_SM))
-                return GpuState(clock, int(nvml.nvmlDeviceGetTemperature(handle, nvml.NVML_TEMPERATURE_GPU)))
+    nvml = _library()
+    if nvml is not None:
+        with suppress(nvml.NVMLError):
+            handle = _handle(nvml, device)
+            clock = int(nvml.nvmlDeviceGetClockInfo(handle, nvml.NVML_CLOCK_SM))
+            return GpuState(clock, int(nvml.nvmlDeviceGetTemperature(handle, nvml.NVML_TEMPERATURE_GPU)))
     return GpuState()
 
 
@@ -43,20 +44,14 @@ def _handle(nvml: Any, device: torch.device) -> Any:
     return nvml.nvmlDeviceGetHandleByUUID(text if text.startswith("GPU-") else f"GPU-{text}")
 
 
-@contextmanager
-def _library() -> Iterator[Any]:
-    """The library, initialised; None where the package or the driver is missing."""
+@cache
+def _library() -> Any:
+    """The library, initialised once for the process's life; None where the package or the driver is missing."""
     try:
-        import pynvml as nvml  # noqa: PLC0415 - optional
-    except ModuleNotFoundError:
-        yield None
-        return
-    try:
+        nvml: Any = importlib.import_module("pynvml")
         nvml.nvmlInit()
+    except ModuleNotFoundError:
+        return None
     except nvml.NVMLError:
-        yield None
-        return
-    try:
-        yield nvml
-    finally:
-        nvml.nvmlShutdown()
+        return None
+    return nvml

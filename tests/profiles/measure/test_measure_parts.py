@@ -183,6 +183,23 @@ def test_a_missing_package_is_named() -> None:
     assert (run.status, run.failure.message) == (RunStatus.REFUSED, "package transformers is not installed")
 
 
+def test_a_package_that_does_not_fit_its_neighbours_is_a_refusal() -> None:
+    run = ended("sdpa", ImportError("huggingface-hub>=1.5.0,<2.0 is required, but found huggingface-hub==2.4.0."))
+    assert run.failure is not None
+    assert run.status is RunStatus.REFUSED
+    assert run.failure.message.startswith("cannot be imported here: huggingface-hub>=1.5.0,<2.0 is required")
+
+
+def test_advice_to_torchs_developers_is_left_out() -> None:
+    text = "InvalidCxxCompiler: No working C++ compiler found\n\nSet TORCHDYNAMO_VERBOSE=1 for the internal stack trace"
+    run = ended("unfused@compile", RuntimeError(text))
+    assert run.failure is not None
+    assert (run.status, run.failure.message) == (
+        RunStatus.REFUSED,
+        "InvalidCxxCompiler: No working C++ compiler found",
+    )
+
+
 def test_a_message_is_one_line_of_bounded_length() -> None:
     run = ended("naive", ValueError("first\nsecond " + "x" * 10_000))
     assert run.failure is not None
