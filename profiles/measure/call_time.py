@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import statistics
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,18 +18,17 @@ LEAST_WARM_UP_CALLS = 3
 
 
 def warm_up(subject: Subject, device: torch.device) -> float:
-    """Call for a while, so that clocks rise and allocators fill; seconds per call at the end of it.
+    """Call for a while, so that clocks rise and allocators fill; the median of how many seconds a call took.
 
     By time, not by count: a fast variant is called often enough for the clocks to notice.
     """
-    start, calls, last = time.perf_counter(), 0, 0.0
-    while calls < LEAST_WARM_UP_CALLS or time.perf_counter() - start < WARM_UP_S:
+    start, durations = time.perf_counter(), list[float]()
+    while len(durations) < LEAST_WARM_UP_CALLS or time.perf_counter() - start < WARM_UP_S:
         call_start = time.perf_counter()
         subject.call()
         synchronise(device)
-        last = time.perf_counter() - call_start
-        calls += 1
-    return last
+        durations.append(time.perf_counter() - call_start)
+    return statistics.median(durations)
 
 
 def time_block(subject: Subject, device: torch.device, *, calls: int) -> float:

@@ -30,16 +30,20 @@ class Pace:
 
 
 def pace(seconds_per_call: float, *, plan: Plan, subjects: int) -> Pace:
-    """`plan.samples` where the budget allows; never fewer than twenty, unless those took four times the budget."""
+    """`plan.samples` where this subject's share of the budget allows; never fewer than twenty.
+
+    The exception is a single call so long that twenty of it would take four times the whole budget.
+    """
     share_s = plan.budget_s / subjects
     block_s = min(BLOCK_S, BUDGET_FOR_BLOCKS * share_s / plan.samples)
     round_s = max(block_s, seconds_per_call) + seconds_per_call
     affordable = int(share_s / round_s)
     if affordable >= LEAST_SAMPLES:
         return Pace(min(plan.samples, affordable), block_s)
-    if LEAST_SAMPLES * round_s <= BUDGETS_FOR_LEAST * share_s:
+    most_s = BUDGETS_FOR_LEAST * plan.budget_s
+    if LEAST_SAMPLES * seconds_per_call <= most_s:
         return Pace(LEAST_SAMPLES, block_s)
-    samples = max(FEWEST_SAMPLES, int(BUDGETS_FOR_LEAST * share_s / round_s))
+    samples = max(FEWEST_SAMPLES, int(most_s / seconds_per_call / 2))
     return Pace(samples, block_s, f"only {samples} samples: one call takes {seconds_per_call:,.1f} s")
 
 

@@ -50,6 +50,10 @@ def test_a_tight_budget_never_goes_below_twenty_samples() -> None:
     assert slow.calls(0.2) == 1
 
 
+def test_a_call_of_a_second_among_many_variants_still_has_twenty_samples() -> None:
+    assert pace(1.0, plan=PLAN, subjects=7).samples == 20
+
+
 def test_an_enormous_call_gets_fewer_samples_and_a_doubt() -> None:
     enormous = pace(12.0, plan=PLAN, subjects=1)
     assert enormous.samples == 3
@@ -233,8 +237,8 @@ def test_a_fork_says_what_it_found_and_ends() -> None:
 
 
 def test_a_killed_fork_names_the_signal() -> None:
-    death, heard = forked(lambda _: os.kill(os.getpid(), signal.SIGSEGV))
-    assert (death, heard) == ("the process was killed by SIGSEGV", [])
+    death, heard = forked(lambda _: os.kill(os.getpid(), signal.SIGTERM))
+    assert (death, heard) == ("the process was killed by SIGTERM", [])
 
 
 def test_an_error_of_ours_is_told_before_the_fork_ends(capfd: pytest.CaptureFixture[str]) -> None:
