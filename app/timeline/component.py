@@ -10,6 +10,7 @@ from pathlib import Path
 import streamlit as st
 
 NAME = "fusescope_timelines"
+WHOLE = "whole"
 CANVAS = Path(__file__).parent / "canvas"
 SOURCES = ("palette", "columns", "axis", "layout", "draw", "tip", "gestures", "chart", "mount")
 HTML = """
@@ -40,7 +41,12 @@ def timelines(lanes: Sequence[Lane], *, zoom: str | None, key: str, on_zoom: Cal
     """`zoom` is `156.67~775.59` in µs, None for all; `on_zoom` gets each view that a person rests at."""
     draw = st.components.v2.component(NAME, html=HTML, css=_read("timeline.css"), js=_script())
     data = {"lanes": [asdict(lane) for lane in lanes], "zoom": zoom, "label": _label(lanes)}
-    draw(key=key, data=data, on_view_change=lambda: on_zoom(st.session_state[key].view))
+    draw(key=key, data=data, on_view_change=lambda: on_zoom(_zoom(st.session_state[key].view)))
+
+
+def _zoom(view: str | None) -> str | None:
+    """The canvas says `whole` where nothing is left out: a state that was never set cannot become None."""
+    return None if view == WHOLE else view
 
 
 def _label(lanes: Sequence[Lane]) -> str:

@@ -1,6 +1,6 @@
 // The chart: lanes, the view that they share, and what the pointer is over. It outlives reruns of the page.
 
-const SHORTEST_NS = 50, SETTLE_MS = 350, PAST_EDGE = 0.5;
+const SHORTEST_NS = 50, SETTLE_MS = 350, PAST_EDGE = 0.5, WHOLE = "whole";
 
 class Chart {
   constructor(root) {
@@ -23,7 +23,7 @@ class Chart {
     this.palette = makePalette(this.pen, isDark(this.root));
     this.canvas.setAttribute("aria-label", data.label);
     if (this.written === undefined) {
-      this.written = data.zoom;
+      this.written = data.zoom ?? WHOLE;
       this.wanted = parseZoom(data.zoom);
     }
     const keys = data.lanes.map((lane) => lane.url).join();
@@ -167,7 +167,7 @@ class Chart {
   settle() {
     clearTimeout(this.timer);
     this.timer = setTimeout(() => {
-      const zoom = this.fitted ? null : `${(this.view.from / 1e3).toFixed(2)}~${(this.view.to / 1e3).toFixed(2)}`;
+      const zoom = this.fitted ? WHOLE : `${(this.view.from / 1e3).toFixed(2)}~${(this.view.to / 1e3).toFixed(2)}`;
       if (zoom === this.written) return;
       this.written = zoom;
       this.write("view", zoom);
