@@ -17,6 +17,7 @@ import msgspec
 from profiles.protocol import Finished
 from profiles.results import Failure, FailureKind, Metric, Run, RunStatus
 from profiles.supervisor.limits import Limits
+from profiles.supervisor.processes import end_own_children
 from profiles.supervisor.receipts import confirm
 from profiles.trace.child import ParsedTrace, parse_in_child
 from profiles.trace.errors import TraceError, TraceTooLarge
@@ -70,8 +71,10 @@ class Completions:
         return bool(self._pending)
 
     def close(self) -> None:
-        """What is still being parsed is dropped."""
+        """What is still being parsed is dropped, and its parser ended."""
         self._pool.shutdown(wait=False, cancel_futures=True)
+        if self._pending:
+            end_own_children(naming=str(self._directory))
 
     def _complete(self, finished: Finished) -> Completion:
         if finished.trace_file is None:

@@ -184,6 +184,15 @@ def test_cancelling_ends_every_process_within_two_seconds_even_those_that_left_t
     assert living(naming=str(listener.directory)) == []
 
 
+def test_cancelling_ends_the_parser_of_a_trace_too(listener: Listener) -> None:
+    parsing = lambda: [p for p in living(naming=str(listener.directory)) if "profiles.trace" in p.cmdline()]  # noqa: E731
+    outcome = listener.measure(
+        "a", "b", acts=(f"a=trace:{TRACES / 'cpu_naive.json.gz'}", "b=sleep:60"), cancelled=lambda: bool(parsing())
+    )
+    assert [run.status for run in outcome.runs] == [RunStatus.CANCELLED] * 2
+    assert wait_until(lambda: not parsing(), 0.5)
+
+
 def test_processes_that_a_child_leaves_behind_are_ended_with_it(listener: Listener) -> None:
     listener.measure("a", acts=("a=stray:0",))
     assert listener.runs["a"].status is RunStatus.SUCCEEDED
