@@ -78,16 +78,22 @@ class Trial:
         where it ends without a variant to blame.
         """
         self._passed = set()
-        while rest := [v for v in variants if v not in self._passed and v not in self._finished]:
+        while before := self._open(variants):
             self._spotlight.clear()
-            death = run_in_fork(partial(work, rest), receive=self._receive)
-            if self._trouble is not None:
-                self._blame(self._trouble.message, self._trouble.kind)
-                self._trouble = None
+            death = run_in_fork(partial(work, before), receive=self._receive)
+            trouble, self._trouble = self._trouble, None
+            after = self._open(variants)
+            if not after:
+                return  # whatever it died of, it had said everything
+            if trouble is not None:
+                self._blame(trouble.message, trouble.kind)
             elif death is not None:
                 self._blame(death, FailureKind.CRASHED)
-            elif not any(v in self._passed or v in self._finished for v in rest):
-                raise TrialError(f"a measuring process ended without a word about {', '.join(rest)}")
+            elif after == before:
+                raise TrialError(f"a measuring process ended without a word about {', '.join(after)}")
+
+    def _open(self, variants: Sequence[str]) -> list[str]:
+        return [v for v in variants if v not in self._passed and v not in self._finished]
 
     def _blame(self, reason: str, kind: FailureKind) -> None:
         culprit = self._spotlight.variant

@@ -45,6 +45,7 @@ def started(
     variants: tuple[str, ...] = ("naive",),
     plan: Plan = QUICK,
     device: str = "cpu",
+    program: str = "profiles.measure",
     **settings: str,
 ) -> Iterator[Child]:
     """The child at work; killed at the end if it still is."""
@@ -55,7 +56,7 @@ def started(
     path = directory / "spec.json"
     path.write_bytes(msgspec.json.encode(spec))
     process = subprocess.Popen(
-        command("module", "profiles.measure", str(path)),
+        command("module", program, str(path)),
         stdin=subprocess.PIPE,
         stderr=subprocess.PIPE,
         pass_fds=(writing,),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import json
 import os
-import signal
 import time
 from pathlib import Path
 
@@ -15,7 +14,8 @@ from profiles.plan import Plan
 from profiles.protocol import Phase, Progress
 from profiles.results import FailureKind, RunStatus
 from profiles.workload import DType, Workload
-from tests.profiles.measure.child import QUICK, SMALL, Child, Heard, heard_to_the_end, isolated, started
+from tests.profiles.measure.child import QUICK, Child, Heard, heard_to_the_end, isolated, started
+from tests.profiles.measure.misbehaving import DOUBLING, WAYS
 
 LADDER = ("naive", "naive_inplace", "sdpa_auto", "sdpa_math", "sdpa_flash", "sdpa_efficient", "sdpa_cudnn")
 
@@ -123,21 +123,53 @@ def first_progress(child: Child, phase: Phase) -> Progress:
     return next(event for event in child.events if isinstance(event, Progress) and event.phase is phase)
 
 
-@pytest.mark.parametrize("phase", [Phase.ELIGIBLE, Phase.FIRST_CALL, Phase.CORRECT, Phase.TIMED])
-def test_a_variant_that_kills_its_process_fails_alone_whenever_it_does(tmp_path: Path, phase: Phase) -> None:
-    variants = ("sdpa_flash", "naive", "sdpa_math")
-    workload = Workload(operation="attention", axes={**SMALL.axes, "seq_q": 256, "seq_kv": 256}, dtype=DType.FP32)
-    with started(tmp_path, variants=variants, workload=workload) as child:
-        first_progress(child, phase)
-        os.kill(child.forks[0], signal.SIGKILL)
-        heard = heard_to_the_end(child)
-    failed = [run for run in heard.runs.values() if run.status is RunStatus.FAILED]
-    assert len(failed) == 1
-    assert failed[0].failure is not None
-    assert failed[0].failure.kind is FailureKind.CRASHED
-    assert "SIGKILL" in failed[0].failure.message
-    assert [run.status for run in heard.runs.values()].count(RunStatus.SUCCEEDED) == 2
-    assert heard.code == 0
+@pytest.fixture(scope="module")
+def misbehaving(tmp_path_factory: pytest.TempPathFactory) -> Heard:
+    """Implementations that go wrong in every way, with one that does not."""
+    directory = tmp_path_factory.mktemp("misbehaving")
+    program = "tests.profiles.measure.misbehaving"
+    with started(directory, workload=DOUBLING, variants=WAYS, program=program) as child:
+        return heard_to_the_end(child)
+
+
+@pytest.mark.parametrize("way", ["dies_when_tiny", "dies_when_large", "dies_after_some_calls"])
+def test_a_variant_that_kills_its_process_fails_with_the_signal(misbehaving: Heard, way: str) -> None:
+    run = misbehaving.runs[way]
+    assert run.status is RunStatus.FAILED
+    assert run.failure is not None
+    assert run.failure.kind is FailureKind.CRASHED
+    assert run.failure.message.startswith("the process was killed by SIGKILL")
+
+
+def test_a_variant_that_raises_fails_with_the_error(misbehaving: Heard) -> None:
+    run = misbehaving.runs["raises"]
+    assert run.failure is not None
+    assert (run.failure.kind, run.failure.message) == (FailureKind.CRASHED, "ZeroDivisionError: 2 by zero")
+
+
+def test_a_wrong_variant_is_incorrect_and_never_timed(misbehaving: Heard) -> None:
+    run = misbehaving.runs["is_wrong"]
+    assert run.status is RunStatus.INCORRECT
+    assert run.correctness is not None
+    assert run.correctness.relative_l2 == pytest.approx(0.05)
+    assert run.failure is not None
+    assert run.failure.message == "relative L2 error 0.05, at most 1e-06 passes"
+    assert run.metrics == ()
+    phases = {event.phase for event in misbehaving.progress if event.variant == "is_wrong"}
+    assert Phase.TIMED not in phases
+
+
+def test_a_variant_that_gives_nan_is_incorrect(misbehaving: Heard) -> None:
+    run = misbehaving.runs["gives_nan"]
+    assert run.status is RunStatus.INCORRECT
+    assert run.failure is not None
+    assert run.failure.message == "1,000 elements of the output are NaN or infinite"
+
+
+def test_the_well_behaved_variant_is_measured_whatever_the_others_do(misbehaving: Heard) -> None:
+    assert misbehaving.code == 0
+    assert set(misbehaving.runs) == set(WAYS)
+    assert misbehaving.runs["well"].status is RunStatus.SUCCEEDED
 
 
 def test_forks_die_with_the_first_process(tmp_path: Path) -> None:

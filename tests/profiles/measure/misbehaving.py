@@ -1,0 +1,103 @@
+"""The measuring child with one more operation, whose implementations go wrong in every way: run like the real one."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import signal
+import sys
+from dataclasses import dataclass, field
+
+import torch
+from torch import Tensor
+
+from profiles import catalog
+from profiles.measure.__main__ import main
+from profiles.workload import DType, Workload
+
+WAYS = ("well", "dies_when_tiny", "dies_when_large", "dies_after_some_calls", "raises", "is_wrong", "gives_nan")
+LARGE = 1000
+SOME_CALLS = 12  # past the checks, within the timing
+DOUBLING = Workload(operation="doubling", axes={"rows": LARGE}, dtype=DType.FP32)
+
+
+@dataclass(frozen=True, slots=True)
+class Doubling:
+    x: Tensor
+    calls: itertools.count[int] = field(default_factory=itertools.count)
+
+
+def inputs(workload: Workload, device: torch.device) -> Doubling:
+    return Doubling(torch.arange(1.0, 1.0 + int(workload.axes["rows"]), device=device))
+
+
+def tiny(workload: Workload) -> Workload:
+    return Workload(operation="doubling", axes={"rows": 2}, dtype=workload.dtype)
+
+
+def reference(d: Doubling) -> tuple[Tensor]:
+    return (2 * d.x.double(),)
+
+
+def error_allowed(_: Workload) -> float:
+    return 1e-6
+
+
+def useful_flops(workload: Workload) -> int:
+    return int(workload.axes["rows"])
+
+
+def least_bytes(workload: Workload) -> int:
+    return 8 * int(workload.axes["rows"])
+
+
+def tokens(_: Workload) -> None:
+    return None
+
+
+def well(d: Doubling) -> Tensor:
+    return d.x * 2
+
+
+def dies_when_tiny(d: Doubling) -> Tensor:
+    return _die() if len(d.x) < LARGE else d.x * 2
+
+
+def dies_when_large(d: Doubling) -> Tensor:
+    return _die() if len(d.x) == LARGE else d.x * 2
+
+
+def dies_after_some_calls(d: Doubling) -> Tensor:
+    return _die() if next(d.calls) >= SOME_CALLS else d.x * 2
+
+
+def raises(d: Doubling) -> Tensor:
+    raise ZeroDivisionError(f"{len(d.x)} by zero")
+
+
+def is_wrong(d: Doubling) -> Tensor:
+    return d.x * 2.1
+
+
+def gives_nan(d: Doubling) -> Tensor:
+    return d.x * float("nan")
+
+
+def _die() -> Tensor:
+    os.kill(os.getpid(), signal.SIGKILL)
+    raise AssertionError
+
+
+OPERATION = catalog.Operation(
+    name="doubling",
+    title="Doubling",
+    stages=(),
+    axes=(catalog.Axis(name="rows", symbol=None, default=LARGE, meaning="numbers"),),
+    module=f"{__package__}.misbehaving",
+    baseline="well",
+    implementations=tuple(catalog.Implementation(way, f"{__package__}.misbehaving:{way}", way) for way in WAYS),
+)
+
+if __name__ == "__main__":
+    catalog.OPERATIONS = (*catalog.OPERATIONS, OPERATION)
+    sys.exit(main(sys.argv[1:]))
