@@ -19,7 +19,7 @@ def trial_view(session: Session, row: TrialRow) -> TrialView:
 
 
 def trial_views(session: Session, rows: Sequence[TrialRow]) -> tuple[TrialView, ...]:
-    """In the order of `rows`; four queries for all of them."""
+    """In the order of `rows`, which belong to jobs; four queries for all of them."""
     runs = _runs(session, [row.id for row in rows])
     return tuple(_view(row, runs.get(row.id, {})) for row in rows)
 
@@ -35,8 +35,7 @@ def _runs(session: Session, trial_ids: Sequence[int]) -> dict[int, dict[str, Run
 
 
 def _view(row: TrialRow, runs: dict[str, Run]) -> TrialView:
-    if row.job_id is None:
-        raise AssertionError("imported trials belong to no job and are not shown as trials")
+    assert row.job_id is not None
     return TrialView(
         id=row.id,
         job_id=row.job_id,

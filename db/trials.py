@@ -142,8 +142,12 @@ def end_trial(session: Session, trial: TrialRow, status: TrialStatus, failure: F
 
 
 def trial(db: Database, trial_id: int) -> TrialView:
+    """NotFound also for what was imported: that belongs to no job and was never measured here."""
     with db.read() as session:
-        return trial_view(session, find_trial(session, trial_id))
+        row = find_trial(session, trial_id)
+        if row.job_id is None:
+            raise NotFound(f"trial {trial_id} was not measured here")
+        return trial_view(session, row)
 
 
 def waiting(db: Database) -> dict[str, int]:

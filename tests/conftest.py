@@ -15,7 +15,7 @@ from pathlib import Path
 
 import psycopg
 import pytest
-from sqlalchemy import text
+from sqlalchemy import delete, text
 from sqlalchemy.engine import make_url
 
 from db.models import Row
@@ -49,11 +49,14 @@ def sqlite_database(tmp_path: Path, _sqlite_template: Path) -> Iterator[Database
 
 @pytest.fixture
 def postgresql_database(_postgresql_url: str) -> Iterator[Database]:
-    """Emptied before each test: that takes a tenth of the time that making a database takes."""
+    """Emptied before each test, row by row: to truncate its tables takes ten times as long, to make it anew more."""
     for opened in _opened(_postgresql_url):
-        tables = ", ".join(table.name for table in Row.metadata.sorted_tables)
         with opened.begin() as session:
-            session.execute(text(f"TRUNCATE {tables} RESTART IDENTITY"))
+            for table in reversed(Row.metadata.sorted_tables):
+                session.execute(delete(table))
+            for table in Row.metadata.sorted_tables:
+                if "id" in table.columns:
+                    session.execute(text(f"ALTER SEQUENCE {table.name}_id_seq RESTART"))
         yield opened
 
 

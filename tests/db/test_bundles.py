@@ -9,11 +9,13 @@ from sqlalchemy import text
 
 from db.bundles import export_comparison, import_bundle
 from db.comparisons import comparison, create_comparison, save_view
+from db.errors import NotFound
 from db.history import comparisons, runs
 from db.jobs import cancel_job, submit_job
 from db.session import Database, open_database
 from db.store import TraceStore, file_sha256
 from db.traces import load_timeline, open_raw
+from db.trials import trial
 from db.views import HistoryFilter, ViewState
 from profiles.bundle import BundleError, read_bundle, write_bundle
 from profiles.environment import Environment
@@ -98,6 +100,8 @@ def test_history_lists_imported_comparisons_and_runs(database: Database, store: 
     (shown,) = comparisons(database, HistoryFilter(search="fmha", device_name="NVIDIA H200", status="done")).items
     assert (shown.name, shown.runs, shown.succeeded, shown.failed) == ("H200", 4, 2, 1)
     assert runs(database).total == 4
+    with pytest.raises(NotFound, match="was not measured here"):
+        trial(database, 1)
 
 
 def test_the_same_bundle_twice_changes_nothing(

@@ -18,7 +18,7 @@ from db.views import JobStatus
 from profiles.worker import Capabilities
 from tests.db.examples import ladder
 
-WRITERS, JOBS = 4, 6
+WRITERS, JOBS = 4, 4
 CAPABILITIES = Capabilities(
     device="cpu", device_name="a CPU", memory_bytes=None, host="h", torch=None, packages={}, compiler=True
 )
