@@ -7,10 +7,13 @@ import shutil
 import signal
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeVar
+
+from sqlalchemy.exc import OperationalError
 
 from db.runs import store_run
 from db.session import Database, open_database
@@ -28,6 +31,10 @@ from workers.heart import Heart
 from workers.pace import Pace
 
 log = logging.getLogger(__name__)
+
+Written = TypeVar("Written")
+INSIST_S = 60.0
+INSIST_EVERY_S = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,9 +72,10 @@ class _Attempt:
     stopping: threading.Event = field(default_factory=threading.Event)
 
     def measure(self) -> None:
-        with self._heart() as heart, _on_sigterm(self.stopping), self._directory() as directory:
+        with self._heart() as heart, _on_sigterm(self.stopping):
             try:
-                self._measure(heart, directory)
+                with self._directory() as directory:
+                    self._measure(heart, directory)
             except TrialError as error:
                 self._finish(TrialStatus.FAILED, error.failure)
             except Exception as error:  # the process edge: what went wrong is recorded on the trial
@@ -96,6 +104,7 @@ class _Attempt:
         elif heart.cancel_requested.is_set():
             self._finish(TrialStatus.CANCELLED)
         else:
+            heart.stop()
             self._give_back()
 
     def _heart(self) -> Heart:
@@ -108,7 +117,7 @@ class _Attempt:
         """This device's own, emptied first: an attempt that was killed left its files there."""
         path = self.bench.settings.state / "work" / self.bench.device.replace(":", "-")
         shutil.rmtree(path, ignore_errors=True)
-        path.mkdir(parents=True)
+        path.mkdir(parents=True, exist_ok=True)
         try:
             yield path
         finally:
@@ -118,18 +127,26 @@ class _Attempt:
         self.environment = environment
 
     def _note(self, progress: Progress) -> None:
-        """Beginnings and ends of phases always, what lies between now and then."""
+        """Beginnings and ends of phases always, what lies between now and then. A lost note is no loss."""
         phase, now = (progress.variant, progress.phase), time.monotonic()
         if 0.0 < progress.done < 1.0 and now - self.noted.get(phase, 0.0) < self.bench.pace.progress_s:
             return
         self.noted[phase] = now
-        record_progress(self.db, self.trial_id, worker=self.bench.worker, attempt=self.number, progress=progress)
+        try:
+            record_progress(self.db, self.trial_id, worker=self.bench.worker, attempt=self.number, progress=progress)
+        except OperationalError as error:
+            log.warning("trial %d: progress not noted, the database does not answer: %s", self.trial_id, error)
 
     def _store(self, measured: MeasuredRun, heart: Heart) -> None:
         """A cancelled run is left out: the end of the trial makes one, or the next attempt measures the variant."""
         if measured.run.status is RunStatus.CANCELLED or heart.lost.is_set():
             return
-        run_id = store_run(
+        run_id = self._insist(lambda: self._store_run(measured))
+        if run_id is None:
+            heart.lost.set()
+
+    def _store_run(self, measured: MeasuredRun) -> int | None:
+        return store_run(
             self.db,
             trial_id=self.trial_id,
             worker=self.bench.worker,
@@ -138,8 +155,6 @@ class _Attempt:
             environment=self.environment,
             trace=self._save_trace(measured),
         )
-        if run_id is None:
-            heart.lost.set()
 
     def _save_trace(self, measured: MeasuredRun) -> StoredTrace | None:
         if measured.trace_path is None or measured.timeline_path is None or measured.summary is None:
@@ -148,15 +163,25 @@ class _Attempt:
         return save_trace(self.db, self.store, measured.trace_path, timeline, measured.summary)
 
     def _finish(self, status: TrialStatus, failure: Failure | None = None) -> None:
-        finish_trial(
-            self.db,
-            self.trial_id,
-            worker=self.bench.worker,
-            attempt=self.number,
-            status=status,
-            failure=failure,
-        )
+        self._insist(lambda: self._finish_once(status, failure))
         log.info("trial %d: %s", self.trial_id, status)
+
+    def _finish_once(self, status: TrialStatus, failure: Failure | None) -> bool:
+        return finish_trial(
+            self.db, self.trial_id, worker=self.bench.worker, attempt=self.number, status=status, failure=failure
+        )
+
+    def _insist(self, write: Callable[[], Written]) -> Written:
+        """Write again what the database did not answer to: a server restarts within INSIST_S, and writes are fenced."""
+        deadline = time.monotonic() + INSIST_S
+        while True:
+            try:
+                return write()
+            except OperationalError as error:
+                if time.monotonic() > deadline or self.stopping.is_set():
+                    raise
+                log.warning("trial %d: not stored yet, the database does not answer: %s", self.trial_id, error)
+                time.sleep(INSIST_EVERY_S)
 
     def _give_back(self) -> None:
         """Let the lease run out now: the next reaper sends the trial again."""

@@ -34,6 +34,10 @@ class Heart:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def stop(self) -> None:
+        """Beat no more; returns when the last beat is over."""
         self._over.set()
         self._thread.join()
 

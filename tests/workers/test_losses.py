@@ -6,11 +6,13 @@ import os
 import signal
 import time
 
+import psycopg
 import pytest
 
 from db.views import TrialView
 from db.workers import workers as registered_workers
 from profiles.results import FailureKind, RunStatus
+from tests.conftest import POSTGRES
 from tests.processes import is_alive, wait_until
 from tests.workers.conftest import Site
 from workers.dispatch import publish_job
@@ -109,3 +111,19 @@ def test_a_stopped_worker_gives_its_trial_back_at_once_and_is_no_longer_listed(s
     assert registered_workers(site.db) == ()
     site.start_worker(name="second")
     assert site.wait_for(job, "done", "failed").attempt == 2
+
+
+@pytest.mark.parametrize("site", [pytest.param("team", marks=pytest.mark.services)], indirect=True)
+def test_a_database_that_is_away_for_a_moment_costs_nothing(site: Site) -> None:
+    site.start_worker("unfused=sleep:1")
+    job = site.submit()
+    site.wait_until_measuring(job)
+    name = site.db.url.database
+    with psycopg.connect(POSTGRES, autocommit=True) as server:
+        server.execute(f'ALTER DATABASE "{name}" ALLOW_CONNECTIONS false'.encode())
+        server.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s", (name,))
+        time.sleep(1.5)
+        server.execute(f'ALTER DATABASE "{name}" ALLOW_CONNECTIONS true'.encode())
+    trial = site.wait_for(job, "done", "failed")
+    assert statuses(trial) == [RunStatus.SUCCEEDED] * 2
+    assert "the database does not answer" in site.logs()
