@@ -27,7 +27,10 @@ def _facts(view: ComparisonView, zone: tzinfo) -> list[str]:
     when = moment(max(measured), zone) if measured else f"submitted {moment(view.created_at, zone)}"
     return [
         *_subject(entries),
-        *(escape(word) for word in [*_machines(entries), *_plans(entries), when, *_duration(entries)]),
+        *(
+            escape(word)
+            for word in [*_machines(entries), *_hosts(entries), *_plans(entries), when, *_duration(entries)]
+        ),
     ]
 
 
@@ -51,6 +54,12 @@ def _versions(environment: Environment) -> list[str]:
     if environment.device != "cpu" and environment.cudnn:
         versions.append(f"cuDNN {environment.cudnn}")
     return [environment.device_name, ", ".join(versions)]
+
+
+def _hosts(entries: Sequence[ComparedRun]) -> list[str]:
+    """Nothing where a shared link hides them."""
+    conditions = [entry.run.conditions for entry in entries if entry.run is not None]
+    return _distinct(found.host for found in conditions if found is not None and found.host is not None)
 
 
 def _plans(entries: Sequence[ComparedRun]) -> list[str]:

@@ -8,7 +8,6 @@ from profiles.plan import Plan
 from profiles.workload import Workload
 from tests.profiles.comparison.ladder import WORKLOAD
 
-
 PLAN = Plan()
 
 
