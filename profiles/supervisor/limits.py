@@ -21,7 +21,8 @@ def _most_of_the_memory() -> int:
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
-    """Of one measuring child. `silence_s` is the longest time without an event; compiling is silent.
+    """Of one measuring child. `time_s` comes on top of the plan's budget for timing; `silence_s` is the longest time
+    without an event: compiling is silent.
 
     `memory_bytes` is host memory, None for no limit; it is watched where there is a /proc. `output_bytes` is all that
     it prints and writes into its directory.
@@ -41,6 +42,7 @@ class Watch:
     """Looks at one child now and then; time and silence are by the monotonic clock."""
 
     limits: Limits
+    budget_s: float
     group: int
     directory: Path
     started: float = field(default_factory=time.monotonic)
@@ -53,8 +55,9 @@ class Watch:
     def excess(self, printed_bytes: int) -> Failure | None:
         """The first limit that is passed."""
         now = time.monotonic()
-        if now - self.started > self.limits.time_s:
-            return Failure(kind=FailureKind.TIMEOUT, message=f"ran longer than its limit of {self.limits.time_s:g} s")
+        longest_s = self.budget_s + self.limits.time_s
+        if now - self.started > longest_s:
+            return Failure(kind=FailureKind.TIMEOUT, message=f"ran longer than its limit of {longest_s:g} s")
         if now - self.heard > self.limits.silence_s:
             return Failure(kind=FailureKind.TIMEOUT, message=f"gave no sign of life for {self.limits.silence_s:g} s")
         if now - self.looked < WATCH_EVERY_S:

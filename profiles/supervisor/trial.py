@@ -142,7 +142,7 @@ class _Trial:
     def _sit(self, sitting: _Sitting, completions: Completions) -> Failure | None:
         """Why the child ended early; None where it was cancelled or every variant is finished."""
         with MeasuringChild(self._spec(sitting.batch), program=self.program) as child:
-            watch = Watch(self.limits, group=child.process.pid, directory=self.directory)
+            watch = Watch(self.limits, self.plan.budget_s, group=child.process.pid, directory=self.directory)
             try:
                 while sitting.unfinished and not child.exited:
                     self._take(child.events(TICK_S), sitting, watch, completions)

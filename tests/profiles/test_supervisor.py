@@ -51,7 +51,7 @@ class Listener:
     ) -> TrialOutcome:
         return measure_trial(
             TrialRequest(workload=SWIGLU, variants=variants),
-            plan=Plan(order=order),
+            plan=Plan(order=order, budget_s=1.0),
             device=device,
             directory=self.directory,
             on_progress=self.progress.append,
@@ -151,7 +151,9 @@ def test_a_silent_child_times_out(listener: Listener) -> None:
 
 def test_a_child_over_its_time_limit_times_out(listener: Listener) -> None:
     listener.measure("a", acts=("a=sleep:60",), limits=Limits(time_s=1.0))
-    assert listener.failure("a").kind is FailureKind.TIMEOUT
+    assert listener.failure("a") == Failure(
+        kind=FailureKind.TIMEOUT, message="ran longer than its limit of 2 s while being timed"
+    )
 
 
 def test_a_child_that_prints_without_end_is_stopped(listener: Listener) -> None:
