@@ -1,4 +1,4 @@
-"""The way on from a job that measured nothing: try again, or change it."""
+"""The way on from a job that failed or was cancelled: try again, or change it."""
 
 from __future__ import annotations
 

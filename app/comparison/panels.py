@@ -15,7 +15,6 @@ from app.timeline.routes import url
 from db.views import ComparedRun
 from profiles import catalog
 from profiles.comparison.change import counted
-from profiles.comparison.entry import State
 from profiles.comparison.figures import ratio, time_unit
 from profiles.comparison.speed import TITLES, By, time
 from profiles.comparison.table import Row
@@ -107,7 +106,7 @@ def _lane(row: ComparedRow, choice: Choice, token: str | None) -> Lane:
         variant=entry.variant,
         baseline=row.is_baseline,
         summary=_summary(entry, choice.by),
-        note=f"{ratio(gain.ratio)} of the baseline’s speed" if gain and row.state is State.MEASURED else "",
+        note=f"{ratio(gain.ratio)} of the baseline’s speed" if gain and gain.apart is not False else "",
         stages=len(catalog.operation(entry.workload.operation).stages),
         url=url(entry.run_id, token=token),
     )

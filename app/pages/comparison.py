@@ -38,7 +38,7 @@ def render() -> None:
 
 def _chosen(view: ComparisonView, actions: st.delta_generator.DeltaGenerator) -> Choice:
     """The toolbar, and with what it chose the buttons in the head."""
-    if view.status is JobStatus.FAILED and view.job_id is not None:
+    if view.status in (JobStatus.FAILED, JobStatus.CANCELLED) and view.job_id is not None:
         way_on(view.job_id)
     choice = choose(view)
     with actions:

@@ -17,6 +17,7 @@ from profiles.trace.timeline import Step, Timeline, TimelineTrack, TrackKind
 
 MOST_SLICES = 200_000
 ALIGNMENT = 8
+DEEPEST = 255
 HOST_ROWS = {TrackKind.LAUNCHES: "host launches", TrackKind.OPS: "operators"}
 
 Rows = npt.NDArray[np.intp]
@@ -130,18 +131,15 @@ def _zero(drawn: Timeline, rows: Rows) -> int:
 def _depths(drawn: Timeline, rows: Rows) -> npt.NDArray[np.uint8]:
     """How many slices of its own track enclose each; overlapping slices on a stream are not nested."""
     depth = np.zeros(len(rows), dtype=np.uint8)
-    nests = [track.kind == TrackKind.OPS for track in drawn.tracks]
-    open_ends: dict[int, list[int]] = {}
-    for position, row in enumerate(rows):
-        track = int(drawn.track[row])
-        if not nests[track]:
-            continue
-        start, end = int(drawn.start_ns[row]), int(drawn.start_ns[row] + drawn.duration_ns[row])
-        ends = open_ends.setdefault(track, [])
-        while ends and ends[-1] <= start:
-            ends.pop()
-        depth[position] = min(len(ends), 255)
-        ends.append(end)
+    nests = np.array([track.kind == TrackKind.OPS for track in drawn.tracks], dtype=bool)
+    starts, ends = drawn.start_ns[rows], drawn.start_ns[rows] + drawn.duration_ns[rows]
+    enclosing: dict[int, list[int]] = {}
+    for position in np.flatnonzero(nests[drawn.track[rows]]).tolist():
+        open_ends = enclosing.setdefault(int(drawn.track[rows[position]]), [])
+        while open_ends and open_ends[-1] <= starts[position]:
+            open_ends.pop()
+        depth[position] = min(len(open_ends), DEEPEST)
+        open_ends.append(int(ends[position]))
     return depth
 
 

@@ -107,7 +107,7 @@ def _first_call(base: Timed[Entry], best: Timed[Entry]) -> Caveat | None:
     """A dear first call (a compilation, an engine's search), with the calls that pay it back."""
     first, usual = _metric(best.entry, "first_call"), _metric(base.entry, "first_call")
     saved = base.metric.value - best.metric.value
-    if first is None or saved <= 0:
+    if first is None or not speed_up(base.metric, best.metric).faster:
         return None
     extra = first.value - (usual.value if usual is not None else 0.0)
     if extra < DEAR_FIRST_CALL_NS:

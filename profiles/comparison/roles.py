@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from profiles.results import KernelUse, Role, Run
 
-MOST_SEGMENTS = 24
+MOST_SEGMENTS = 12
 
 
 @dataclass(frozen=True, slots=True)

@@ -112,6 +112,12 @@ function drawSlice(pen, box, style, palette) {
     pen.fillRect(box.left, box.y, box.width, box.height);
     return;
   }
+  if (style.dashed !== undefined && box.width < 4) {
+    // Too narrow for a hatch: a line of its colour.
+    pen.fillStyle = style.edge;
+    pen.fillRect(box.left, box.y, box.width, box.height);
+    return;
+  }
   const gap = box.width > 4 ? 1 : 0;
   pen.beginPath();
   pen.roundRect(box.left, box.y, box.width - gap, box.height, box.width > 6 ? 2 : 0);

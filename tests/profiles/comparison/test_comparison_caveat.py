@@ -9,7 +9,7 @@ from profiles.comparison.entry import MeasuredEntry, entries_of
 from profiles.comparison.parts import plain
 from profiles.plan import CachePolicy, Plan
 from profiles.results import Correctness, Metric, Receipt, Run, RunStatus
-from tests.profiles.comparison.ladder import H200, ladder, ladder_runs, one, results
+from tests.profiles.comparison.ladder import H200, ladder, ladder_runs, one, results, spread
 from tests.profiles.comparison.other import norm_runs
 
 
@@ -92,3 +92,10 @@ def test_runs_with_other_caches_are_told() -> None:
         environment=other.environment,
     )
     assert "cold and warm caches" in _told((one_run, warm))
+
+
+def test_dear_first_call_is_not_paid_back_by_a_gain_that_cannot_be_told() -> None:
+    base = _with(ladder_runs()[0], spread("gpu_time", 100.0, width=0.2))
+    dear = _with(ladder_runs()[2], spread("gpu_time", 98.0, width=0.2), one("first_call", "ns", 8.2e9, "single"))
+    call_times = [spread("call_time", 120.0, width=0.2)] * 2
+    assert caveat(entries_of(results(_with(base, call_times[0]), _with(dear, call_times[1])))) is None
