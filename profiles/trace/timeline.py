@@ -25,14 +25,19 @@ from profiles.trace.steps import find_steps
 
 
 class TrackKind(StrEnum):
+    """`launches` are the host's calls that start something on a GPU, `calls` its others (synchronisations, queries)."""
+
     STREAM = "stream"
     LAUNCHES = "launches"
+    CALLS = "calls"
     OPS = "ops"
     ANNOTATIONS = "annotations"
 
 
 _KINDS = tuple(TrackKind)
-_TRACK_KIND = np.array([0, 0, 0, 1, 1, 2, 3], np.int64)  # place in _KINDS, by SliceKind
+_TRACK_KIND = np.array(
+    [0, 0, 0, 2, 2, 3, 4], np.int64
+)  # place in _KINDS, by SliceKind; calls that launch are told apart
 _COLUMNS = {
     "track": np.uint16,
     "name": np.uint32,
@@ -86,7 +91,7 @@ def timeline(trace: Trace) -> Timeline:
     stages = find_stages(trace, launches)
     slices = trace.slices
     origin_ns = int(slices.start_ns[0]) if len(slices) else 0
-    tracks, track = _tracks(trace)
+    tracks, track = _tracks(trace, launches)
     return Timeline(
         tracks=tracks,
         names=trace.names,
@@ -138,11 +143,12 @@ class _Tables(msgspec.Struct, frozen=True):
     steps: tuple[Step, ...]
 
 
-def _tracks(trace: Trace) -> tuple[tuple[TimelineTrack, ...], npt.NDArray[np.int64]]:
+def _tracks(trace: Trace, launches: Launches) -> tuple[tuple[TimelineTrack, ...], npt.NDArray[np.int64]]:
     """GPU streams first, then the host's threads, each with its calls, operators and annotations on rows of their own;
     and the track of each slice."""
     slices = trace.slices
     kinds = _TRACK_KIND[slices.kind]
+    kinds[launches.calls] = _KINDS.index(TrackKind.LAUNCHES)
     pairs, of_row = np.unique(np.stack([kinds, slices.track]), axis=1, return_inverse=True)
     found = [(trace.tracks[track], _KINDS[kind]) for kind, track in pairs.T.tolist()]
     order = sorted(range(len(found)), key=lambda at: _place(*found[at]))

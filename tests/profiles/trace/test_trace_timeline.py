@@ -44,6 +44,16 @@ def test_slices_stand_on_rows_of_their_own_kind_with_times_from_the_first(draft:
     assert drawn.roles[drawn.names.index("triton_poi_fused_mul_0")] is Role.POINTWISE
 
 
+def test_a_synchronisation_is_no_launch(draft: Draft, read_draft: ReadDraft) -> None:
+    draft.launched(110, 1)
+    draft.call("cudaDeviceSynchronize", 130, 2)
+    drawn = timeline(read_draft(draft))
+    kinds = [
+        drawn.tracks[drawn.track[_row(drawn, name)]].kind for name in ("cudaLaunchKernel", "cudaDeviceSynchronize")
+    ]
+    assert kinds == [TrackKind.LAUNCHES, TrackKind.CALLS]
+
+
 def test_a_slice_points_to_the_row_of_its_launch(draft: Draft, read_draft: ReadDraft) -> None:
     draft.launched(110, 1)
     drawn = timeline(read_draft(draft))
