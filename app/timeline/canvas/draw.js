@@ -149,6 +149,7 @@ function drawLabel(pen, run, i, box, layout, style, palette) {
   if (room < LABEL_FROM - 2 * PAD) return;
   pen.font = `500 12px ${TEXT}`;
   const name = clipped(pen, run.names[run.name[i]].short, room);
+  if (!name) return;
   const y = box.y + box.height / 2 + 0.5;
   const width = pen.measureText(name).width;
   if (style.dashed !== undefined) {
