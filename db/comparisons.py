@@ -14,6 +14,7 @@ from db.models import ComparisonRow, EntryRow, EnvironmentRow, JobRow, RunRow, T
 from db.run_rows import load_runs
 from db.session import Database
 from db.views import ComparedRun, ComparisonView, JobStatus, ViewState
+from profiles.comparison.answer import whole_answer
 
 MOST_ENTRIES = 1000
 
@@ -49,12 +50,6 @@ def save_view(db: Database, comparison_id: int, view: ViewState) -> None:
         _row(session, comparison_id).view = view
 
 
-def refresh_answer(db: Database, comparison_id: int, text: str | None) -> None:
-    """Keep the plain-text answer that History shows; None where nothing is measured yet."""
-    with db.begin() as session:
-        _row(session, comparison_id).answer = text
-
-
 def insert_comparison(
     session: Session,
     entries: Sequence[tuple[int, str]],
@@ -69,7 +64,19 @@ def insert_comparison(
     session.add(row)
     session.flush()
     add_entries(session, row.id, entries, keys=keys)
+    session.flush()
+    row.answer = whole_answer(_entries(session, row.id))
     return row.id
+
+
+def renew_answers(session: Session, trial_id: int) -> None:
+    """Of every comparison that shows the trial: the plain text that lists show."""
+    session.flush()
+    query = select(ComparisonRow).where(
+        ComparisonRow.id.in_(select(EntryRow.comparison_id).where(EntryRow.trial_id == trial_id))
+    )
+    for row in session.scalars(query).all():
+        row.answer = whole_answer(_entries(session, row.id))
 
 
 def find_comparison(session: Session, comparison_id: int) -> ComparisonView:

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from sqlalchemy import exists, select, update
 from sqlalchemy.orm import Session
 
+from db.comparisons import renew_answers
 from db.models import ComparisonRow, EntryRow, RunRow, TrialRow
 from db.views import TrialStatus
 from profiles.results import RunStatus
@@ -42,4 +43,5 @@ def _retry(session: Session, old: TrialRow) -> TrialRow:
     comparison = select(ComparisonRow.id).where(ComparisonRow.job_id == old.job_id).scalar_subquery()
     move = update(EntryRow).where(EntryRow.trial_id == old.id, EntryRow.comparison_id == comparison)
     session.execute(move.values(trial_id=new.id))
+    renew_answers(session, new.id)
     return new

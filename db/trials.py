@@ -11,6 +11,7 @@ from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
 
 from db.clock import from_now, now
+from db.comparisons import renew_answers
 from db.errors import IllegalMove, NotFound
 from db.models import TrialRow
 from db.ownership import owned, owned_trial
@@ -132,13 +133,14 @@ def finish_trial(
 
 
 def end_trial(session: Session, trial: TrialRow, status: TrialStatus, failure: Failure | None = None) -> None:
-    """Set a locked trial's end, and a run for each variant that has none."""
+    """Set a locked trial's end, a run for each variant that has none, and the answer of what shows it."""
     trial.status = status
     trial.ended_at = now()
     trial.lease_until = None
     if failure is not None:
         trial.failure_kind, trial.failure_message = failure.kind, failure.message
     close_runs(session, trial, ENDS[status], NO_RESULT if status is TrialStatus.DONE else failure)
+    renew_answers(session, trial.id)
 
 
 def trial(db: Database, trial_id: int) -> TrialView:

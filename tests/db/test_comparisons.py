@@ -2,7 +2,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from db.comparisons import comparison, create_comparison, refresh_answer, rename_comparison, save_view
+from db.comparisons import comparison, create_comparison, rename_comparison, save_view
 from db.errors import IllegalMove, NotFound
 from db.history import comparisons, runs
 from db.jobs import retry_job, submit_job
@@ -73,17 +73,28 @@ def test_a_selection_with_an_unknown_run_makes_nothing(database: Database) -> No
     assert comparisons(database).total == 1
 
 
-def test_names_views_and_answers_are_kept(database: Database) -> None:
+def test_names_and_views_are_kept(database: Database) -> None:
     made = measure(database, measured("naive")).comparison_id
     view = ViewState(base="B", by="call_time", lanes=("A", "B"), zoom="156.67~775.59")
     rename_comparison(database, made, " Prefill at 512 ")
     save_view(database, made, view)
-    refresh_answer(database, made, "naive is alone")
     shown = comparison(database, made)
     assert (shown.name, shown.view) == ("Prefill at 512", view)
-    assert comparisons(database).items[0].answer == "naive is alone"
     with pytest.raises(IllegalMove):
         rename_comparison(database, made, " ")
+
+
+def test_a_comparison_s_answer_comes_with_the_end_of_its_trial_and_goes_with_a_retry(database: Database) -> None:
+    waiting = submit_job(database, ladder("naive"))
+    assert comparisons(database).items[0].answer is None
+    job = measure(database, measured("naive"), failed("sdpa_flash"))
+    selected = create_comparison(database, [runs(database).items[0].id], name="Selected")
+    answers = {item.id: item.answer for item in comparisons(database).items}
+    assert answers[waiting.comparison_id] is None
+    assert "naive" in (answers[job.comparison_id] or "")
+    assert answers[selected]
+    retry_job(database, job.id)
+    assert {item.id: item.answer for item in comparisons(database).items}[job.comparison_id] is None
 
 
 def test_unknown_comparisons_are_not_found(database: Database) -> None:
