@@ -8,7 +8,10 @@ import msgspec
 
 
 class CachePolicy(StrEnum):
-    """`cold`: the caches are flushed before each timed sample; `warm`: they are left as the last call made them."""
+    """Of the GPU time. `cold`: the caches are flushed before each sample; `warm`: left as the last call made them.
+
+    Back-to-back calls are warm by nature, and so is all that a CPU measures.
+    """
 
     COLD = "cold"
     WARM = "warm"

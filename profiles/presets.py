@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from profiles import catalog
 from profiles.job import JobRequest, TrialRequest
-from profiles.plan import Order, Plan
+from profiles.plan import CachePolicy, Order, Plan
 from profiles.workload import AxisValue, DType, Workload
 
 
@@ -50,7 +50,7 @@ PRESETS = (
             "cpu": (_attention(DType.FP32, batch=1, heads=8, seq=512, head_dim=64),),
             "cuda": (_attention(DType.BF16, batch=8, heads=16, seq=1024, head_dim=64),),
         },
-        plan={"cpu": Plan(budget_s=15.0), "cuda": Plan(budget_s=30.0)},
+        plan={"cpu": Plan(cache=CachePolicy.WARM, budget_s=15.0), "cuda": Plan(budget_s=30.0)},
     ),
     Preset(
         name="fusion-pairs",
@@ -67,7 +67,7 @@ PRESETS = (
                 _workload("residual_rms_norm", DType.BF16, rows=8192, width=2048),
             ),
         },
-        plan={"cpu": Plan(budget_s=10.0), "cuda": Plan(budget_s=20.0)},
+        plan={"cpu": Plan(cache=CachePolicy.WARM, budget_s=10.0), "cuda": Plan(budget_s=20.0)},
     ),
     Preset(
         name="decoder-end-to-end",
@@ -79,7 +79,7 @@ PRESETS = (
             "cuda": (_workload("decoder_prefill", DType.BF16, model="qwen2.5-1.5b", batch=4, seq=2048),),
         },
         plan={
-            "cpu": Plan(order=Order.ISOLATED, budget_s=15.0),
+            "cpu": Plan(cache=CachePolicy.WARM, order=Order.ISOLATED, budget_s=15.0),
             "cuda": Plan(order=Order.ISOLATED, budget_s=60.0),
         },
     ),

@@ -175,7 +175,7 @@ class Trial(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Results(msgspec.Struct, frozen=True, kw_only=True):
-    """One job's outcome: what `fusescope run --json` prints and what a bundle's `results.json` holds."""
+    """One job's outcome: what `fusescope run --json` prints and what each `results/N.json` of a bundle holds."""
 
     schema: int = SCHEMA
     preset: str | None
