@@ -13,6 +13,8 @@ from db import jobs
 from db.errors import IllegalMove
 from db.views import JobView
 
+STEP_PX = 390  # of its own width, the buttons first: none moves under the pointer while its neighbours come
+
 
 def cancel_button(job: JobView) -> None:
     """In a fragment: the page around it is not drawn anew between the two steps."""
@@ -21,10 +23,10 @@ def cancel_button(job: JobView) -> None:
     if not st.session_state.get(_asked(job.id)):
         st.button("Cancel", key=f"cancel-{job.id}", icon=":material/close:", on_click=_ask, args=(job.id, True))
         return
-    with st.container(horizontal=True, vertical_alignment="center", width="content"):
-        st.html(page(muted("What is measured stays.")), width="content")
+    with st.container(horizontal=True, vertical_alignment="center", width=STEP_PX, key=f"cancel-step-{job.id}"):
         st.button("Cancel this job", key=f"cancel-yes-{job.id}", type="primary", on_click=_cancel, args=(job.id,))
         st.button("Keep it", key=f"cancel-no-{job.id}", on_click=_ask, args=(job.id, False))
+        st.html(page(muted("What is measured stays.")), width="content")
 
 
 def _ask(job_id: int, is_asked: bool) -> None:

@@ -1,4 +1,4 @@
-"""The one stylesheet, and the colours that Python needs by name; Streamlit's own settings are in .streamlit/config.toml."""
+"""The one stylesheet and the logo; Streamlit's own settings are in .streamlit/config.toml."""
 
 from __future__ import annotations
 

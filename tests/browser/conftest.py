@@ -20,7 +20,9 @@ import psutil
 import pytest
 from playwright.sync_api import Browser, Page, ViewportSize, sync_playwright
 
+from db import jobs
 from db.session import Database, open_database
+from profiles import presets
 from tests.processes import wait_until
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -58,8 +60,9 @@ class Running:
 
 @pytest.fixture(scope="session")
 def fusescope(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    """Started once: it measures on the CPU, and every test finds what the tests before it left."""
+    """Started once for all tests: each finds what those before it left. It measures on the CPU."""
     state, port = tmp_path_factory.mktemp("state"), _free_port()
+    database = _not_empty(state)
     unset = ("FUSESCOPE_DATABASE_URL", "FUSESCOPE_REDIS_URL", "FUSESCOPE_TRACES_URL")
     environment = {name: value for name, value in os.environ.items() if name not in unset}
     environment |= {"FUSESCOPE_STATE": str(state), "CUDA_VISIBLE_DEVICES": ""}
@@ -75,10 +78,9 @@ def fusescope(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
                 or process.returncode
             ):
                 pytest.fail(f"Fusescope did not start:\n{(state / 'up.log').read_text()}")
-            database = open_database(f"sqlite:///{state / 'fusescope.db'}")
             yield Running(url=url, state=state, database=database, process=psutil.Process(process.pid))
-            database.close()
         finally:
+            database.close()
             process.send_signal(signal.SIGTERM)
             process.wait(timeout=30)
 
@@ -134,6 +136,15 @@ def settle(page: Page) -> None:
     page.wait_for_timeout(150)
     page.wait_for_function(IDLE, timeout=30_000)
     assert page.get_by_test_id("stException").count() == 0, page.get_by_test_id("stException").first.inner_text()
+
+
+def _not_empty(state: Path) -> Database:
+    """A database with a cancelled job: the first start on an empty one measures a ladder, which all tests would await."""
+    database = open_database(f"sqlite:///{state / 'fusescope.db'}")
+    database.upgrade()
+    job = jobs.submit_job(database, presets.request("attention-ladder", device="cpu"))
+    jobs.cancel_job(database, job.id)
+    return database
 
 
 def _is_ready(url: str) -> bool:
