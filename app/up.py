@@ -33,11 +33,12 @@ def up(settings: Settings, host: str, port: int, *, web: str = WEB, say: Callabl
         check_port(host, port)
         keeper = Keeper(say)
         try:
-            _start(keeper, settings, host, port, web=web, say=say)
+            _start_serving(keeper, settings, host, port, web=web, say=say)
             if _wait_for_port(keeper, host, port, stop):
                 say(
                     f"Fusescope runs at http://{_shown(host)}:{port} (Ctrl-C stops it; logs: {settings.state / 'logs'})"
                 )
+                _start_workers(keeper, settings)
             while not stop.wait(LOOK_S):
                 keeper.look()
             say("Stopping")
@@ -46,22 +47,27 @@ def up(settings: Settings, host: str, port: int, *, web: str = WEB, say: Callabl
     return 0
 
 
-def _start(keeper: Keeper, settings: Settings, host: str, port: int, *, web: str, say: Callable[[str], None]) -> None:
+def _start_serving(
+    keeper: Keeper, settings: Settings, host: str, port: int, *, web: str, say: Callable[[str], None]
+) -> None:
     """The web server first: it loads for seconds, and asks for the database with its first page alone."""
-    environment, logs = _environment(settings), settings.state / "logs"
-    serve = ("module", web, "--host", host, "--port", str(port))
-    keeper.start(Service(name="web server", command=serve, log=logs / "web.log", environment=environment))
+    command = ("module", web, "--host", host, "--port", str(port))
+    log = settings.state / "logs" / "web.log"
+    keeper.start(Service(name="web server", command=command, log=log, environment=_environment(settings)))
     from app.preparation import prepare_database, start_queue_server  # noqa: PLC0415 - loads SQLAlchemy meanwhile
 
     if settings.redis_url is None:
         start_queue_server(keeper, settings)
-    devices = _measuring_devices()
-    prepare_database(settings, device=devices[0].partition(":")[0], say=say)
-    for device in devices:
-        log = logs / f"worker-{device.replace(':', '-')}.log"
-        keeper.start(
-            Service(name=f"worker {device}", command=("module", "workers", device), log=log, environment=environment)
-        )
+    kind = _measuring_devices()[0].partition(":")[0]
+    prepare_database(settings, device=kind, say=say)
+
+
+def _start_workers(keeper: Keeper, settings: Settings) -> None:
+    """After the pages are there: on two cores, loading both at once would keep people waiting."""
+    for device in _measuring_devices():
+        log = settings.state / "logs" / f"worker-{device.replace(':', '-')}.log"
+        command = ("module", "workers", device)
+        keeper.start(Service(name=f"worker {device}", command=command, log=log, environment=_environment(settings)))
 
 
 def _measuring_devices() -> tuple[str, ...]:
