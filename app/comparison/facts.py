@@ -63,7 +63,13 @@ def _hosts(entries: Sequence[ComparedRun]) -> list[str]:
 
 
 def _plans(entries: Sequence[ComparedRun]) -> list[str]:
-    return _distinct(f"{entry.plan.cache} cache, {entry.plan.order}" for entry in entries)
+    """The cache policy is that of the GPU time: a CPU has none."""
+    return _distinct(_plan(entry) for entry in entries)
+
+
+def _plan(entry: ComparedRun) -> str:
+    on_cpu = entry.environment is not None and entry.environment.device == "cpu"
+    return str(entry.plan.order) if on_cpu else f"{entry.plan.cache} cache, {entry.plan.order}"
 
 
 def _duration(entries: Sequence[ComparedRun]) -> list[str]:

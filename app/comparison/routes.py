@@ -20,6 +20,7 @@ from db.errors import NotFound
 from db.shares import look_up_link
 from db.store import TraceStore
 from db.views import ComparisonView
+from profiles.bundle import BundleError
 from profiles.comparison.document import document
 
 PRIVATE = {"Cache-Control": "no-store", "Referrer-Policy": "no-referrer", "X-Robots-Tag": "noindex, nofollow"}
@@ -70,7 +71,11 @@ def _bundle(view: ComparisonView) -> Response:
     """Written to a file first: traces may be larger than memory should hold."""
     with tempfile.NamedTemporaryFile(prefix="fusescope-", suffix=".fusescope", delete=False) as file:
         path = Path(file.name)
-    export_comparison(database(), TraceStore(settings().traces_url), view.id, path)
+    try:
+        export_comparison(database(), TraceStore(settings().traces_url), view.id, path)
+    except BundleError as error:
+        path.unlink()
+        return _nothing(str(error))
     return FileResponse(path, filename=_name(view, "fusescope"), background=BackgroundTask(path.unlink))
 
 

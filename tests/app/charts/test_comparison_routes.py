@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,8 +17,10 @@ from app import context
 from app.comparison.routes import comparison_routes
 from app.timeline.routes import timeline_routes
 from db.comparisons import comparison
+from db.jobs import submit_job
 from db.session import Database
 from db.shares import links, make_link, revoke_link
+from profiles import presets
 from profiles.results import Compared
 from tests.app.charts.stored import store_job
 from tests.profiles.comparison.ladder import H200, WORKLOAD, ladder_runs
@@ -110,3 +113,13 @@ def test_unknown_comparison_and_kind_are_404_and_say_what_is_accepted(site: Site
     assert "there is no comparison 99" in site.client.get("/api/v1/comparisons/99/export.json").text
     answer = site.client.get(f"/api/v1/comparisons/{site.shared_id}/export.xlsx")
     assert (answer.status_code, "expected 'json', 'csv' or 'fusescope'" in answer.text) == (404, True)
+
+
+def test_a_bundle_of_nothing_measured_is_404_and_leaves_no_file(
+    site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    waiting = submit_job(site.database, presets.request("attention-ladder", device="cpu")).comparison_id
+    answer = site.client.get(f"/api/v1/comparisons/{waiting}/export.fusescope")
+    assert (answer.status_code, "nothing is measured" in answer.text) == (404, True)
+    assert not list(tmp_path.glob("*.fusescope"))
