@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 from app.up_checks import UpError
@@ -45,6 +45,14 @@ def start_queue_server(keeper: Keeper, settings: Settings) -> None:
             if time.monotonic() > deadline:
                 raise UpError(f"the queue server did not start; see {log}")
             time.sleep(POLL_S)
+
+
+def remove_socket(settings: Settings) -> None:
+    """Once the server has stopped: nothing is left outside the state directory."""
+    path = socket_path(settings.state)
+    path.unlink(missing_ok=True)
+    with suppress(FileNotFoundError):
+        path.parent.rmdir()
 
 
 def prepare_database(settings: Settings, *, device: str, say: Callable[[str], None], samples: Path = SAMPLES) -> None:

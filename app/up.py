@@ -43,7 +43,7 @@ def up(settings: Settings, host: str, port: int, *, web: str = WEB, say: Callabl
                 keeper.look()
             say("Stopping")
         finally:
-            keeper.stop()
+            _stop(keeper, settings)
     return 0
 
 
@@ -68,6 +68,13 @@ def _start_workers(keeper: Keeper, settings: Settings) -> None:
         log = settings.state / "logs" / f"worker-{device.replace(':', '-')}.log"
         command = ("module", "workers", device)
         keeper.start(Service(name=f"worker {device}", command=command, log=log, environment=_environment(settings)))
+
+
+def _stop(keeper: Keeper, settings: Settings) -> None:
+    keeper.stop()
+    from app.preparation import remove_socket  # noqa: PLC0415 - loaded long ago
+
+    remove_socket(settings)
 
 
 def _measuring_devices() -> tuple[str, ...]:

@@ -26,7 +26,7 @@ from db.settings import REDIS_URL, STATE, read_settings
 from db.workers import workers
 from profiles import lifeline, presets
 from tests.processes import is_alive, living, wait_until
-from workers.broker import broker_url, connect
+from workers.broker import broker_url, connect, socket_path
 from workers.dispatch import publish_trial
 from workers.valkey import server_command
 
@@ -96,6 +96,7 @@ def started(tmp_path: Path) -> Iterator[Up]:
         one.process.terminate()
         one.process.wait(20)
     assert wait_until(lambda: not living(naming=str(tmp_path)), 3.0), living(naming=str(tmp_path))
+    shutil.rmtree(socket_path(one.state).parent, ignore_errors=True)  # a killed parent could not
 
 
 def free_port() -> int:
@@ -115,6 +116,7 @@ def test_one_command_starts_everything_and_ctrl_c_stops_all_of_it(started: Up) -
     assert started.process.wait(20) == 0
     assert not any(is_alive(process) for process in processes)
     assert started.workers_alive() == []
+    assert not socket_path(started.state).parent.exists()
 
 
 def test_what_dies_is_restarted_and_the_queue_keeps_its_messages(started: Up) -> None:
