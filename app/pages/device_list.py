@@ -23,7 +23,7 @@ def show(workers: Sequence[WorkerView], open_jobs: Sequence[JobView]) -> None:
                 "Start one on the machine with the device:</p>"
             )
         )
-        st.code("fusescope worker", language=None)
+        st.code("fusescope worker --device cpu", language=None)
         return
     gpus_first = sorted(workers, key=lambda worker: (worker.capabilities.device == "cpu", worker.name))
     st.html(HEADING + page("".join(_device(worker, open_jobs) for worker in gpus_first)))

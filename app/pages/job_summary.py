@@ -153,7 +153,8 @@ def _advice(request: JobRequest, takers: Sequence[WorkerView]) -> None:
 def advice(request: JobRequest, takers: Sequence[WorkerView]) -> str | None:
     """The one thing worth a second look, the worst first."""
     if not takers:
-        return f"No worker answers for `{request.device}`. The job waits until one does: `fusescope worker`."
+        start = f"fusescope worker --device {'cuda:0' if request.device == 'cuda' else request.device}"
+        return f"No worker answers for `{request.device}`. The job waits until one does: `{start}`."
     running = [_running(trial.variants, trial.workload, takers) for trial in request.trials]
     if not any(running):
         return "Every variant will be refused here. Choose another device or other variants."

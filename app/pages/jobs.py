@@ -6,7 +6,8 @@ import streamlit as st
 
 from app import addresses, context
 from app.advice import went_wrong
-from app.markup import page, section, title
+from app.devices import alive
+from app.markup import link, page, section, title
 from app.pages import ended_jobs, links, paging, queue, running_jobs
 from db import jobs, workers
 from db.views import JobStatus, JobView
@@ -38,12 +39,15 @@ def _live(*, was_open: bool) -> None:
     if queued:
         queue.show(queued, known, busy=running)
     if not current:
-        _nothing_open()
+        _nothing_open(has_worker=bool(alive(known)))
     _ended()
 
 
-def _nothing_open() -> None:
-    st.html(page('<p class="fs-empty"><b>Nothing runs and nothing waits.</b> A new job is measured at once.</p>'))
+def _nothing_open(*, has_worker: bool) -> None:
+    then = (
+        "A new job starts at once." if has_worker else f"No worker answers: see {link('Workers', addresses.WORKERS)}."
+    )
+    st.html(page(f'<p class="fs-empty"><b>Nothing runs and nothing waits.</b> {then}</p>'))
 
 
 def _ended() -> None:

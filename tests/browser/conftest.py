@@ -139,7 +139,7 @@ def settle(page: Page) -> None:
 
 
 def _not_empty(state: Path) -> Database:
-    """A database with a cancelled job: the first start on an empty one measures a ladder, which all tests would await."""
+    """A database with a cancelled job: on an empty one the first start measures a ladder, which tests would await."""
     database = open_database(f"sqlite:///{state / 'fusescope.db'}")
     database.upgrade()
     job = jobs.submit_job(database, presets.request("attention-ladder", device="cpu"))
