@@ -41,9 +41,7 @@ def test_an_execution_belongs_to_the_variants_name() -> None:
 
 
 def test_a_list_shows_an_answers_first_clause_and_the_whole_on_hover() -> None:
-    text = (
-        "sdpa_auto is 25.4× faster than naive (medians 178.5 and 4,531.5 µs): 5 kernels became 1; equal output."
-    )
+    text = "sdpa_auto is 25.4× faster than naive (medians 178.5 and 4,531.5 µs): 5 kernels became 1; equal output."
     assert markup.brief(text) == "sdpa_auto is 25.4× faster than naive: 5 kernels became 1"
     assert "medians 178.5" in markup.brief_answer(text)
 
