@@ -6,12 +6,14 @@ Exit status 0, or 2 with one line on stderr when the file gives no trace within 
 from __future__ import annotations
 
 import argparse
+import os
 import resource
 import sys
 from pathlib import Path
 
 import msgspec
 
+from profiles.lifeline import die_with
 from profiles.trace.child import FORWARD, MEMORY_LIMIT, NO_DEVICE, SUMMARY, TIME_LIMIT_S, TIMELINE
 from profiles.trace.errors import TraceError, TraceTooLarge
 from profiles.trace.forward import per_forward
@@ -28,6 +30,7 @@ def main() -> int:
     parser.add_argument("--memory-limit", type=int, default=MEMORY_LIMIT, metavar="BYTES")
     parser.add_argument("--time-limit", type=int, default=int(TIME_LIMIT_S), metavar="SECONDS")
     asked = parser.parse_args()
+    die_with(os.getppid())
     _limit(resource.RLIMIT_AS, asked.memory_limit)
     _limit(resource.RLIMIT_CPU, max(1, asked.time_limit))
     try:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -14,6 +17,7 @@ from profiles.trace.forward import per_forward
 from profiles.trace.read import read_trace
 from profiles.trace.summary import summarise
 from profiles.trace.timeline import load_timeline
+from tests.processes import is_alive, living, wait_until
 
 
 def test_the_child_says_what_reading_here_says(recordings: Path, tmp_path: Path) -> None:
@@ -60,3 +64,21 @@ def test_a_file_that_takes_too_long_is_refused_in_time(tmp_path: Path) -> None:
     with pytest.raises(TraceTooLarge, match="limit of 1 s"):
         parse_in_child(path, device=None, directory=tmp_path, timeout_s=1)
     assert time.monotonic() - begun < 5
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the death signal of a parent is Linux's")
+def test_the_child_dies_with_its_parent(tmp_path: Path) -> None:
+    endless = tmp_path / "endless.json"
+    os.mkfifo(endless)
+    parse = (
+        f"from pathlib import Path; from profiles.trace.child import parse_in_child as p; p(Path({str(endless)!r}), "
+    )
+    parse += f"device=None, directory=Path({str(tmp_path)!r}))"
+    parent = subprocess.Popen([sys.executable, "-c", parse])
+    writer = os.open(endless, os.O_WRONLY)  # returns once the child has begun to read
+    readers = living(naming=f"profiles.trace {endless}")
+    assert len(readers) == 1
+    parent.kill()
+    parent.wait()
+    assert wait_until(lambda: not is_alive(readers[0]), within_s=5)
+    os.close(writer)
