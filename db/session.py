@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
+from typing import Literal
 
-from alembic import command
-from alembic.config import Config
-from alembic.runtime.migration import MigrationContext
-from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, Engine, create_engine, event, text
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.engine.interfaces import DBAPIConnection
@@ -53,14 +50,17 @@ class Database:
 
     def upgrade(self) -> None:
         """Bring the tables to this version; safe in several processes at once."""
-        self._migrate(command.upgrade, "head")
+        self._migrate("upgrade", "head")
 
     def downgrade(self, revision: str) -> None:
         """Back to `revision`, or to nothing (`base`)."""
-        self._migrate(command.downgrade, revision)
+        self._migrate("downgrade", revision)
 
     def check_version(self) -> None:
         """DatabaseError unless the tables are this version's."""
+        from alembic.runtime.migration import MigrationContext  # noqa: PLC0415 - slow to load, and seldom needed
+        from alembic.script import ScriptDirectory  # noqa: PLC0415
+
         with self.engine.connect() as connection:
             found = MigrationContext.configure(connection).get_current_revision()
         expected = ScriptDirectory(str(MIGRATIONS)).get_current_head()
@@ -73,14 +73,17 @@ class Database:
     def close(self) -> None:
         self.engine.dispose()
 
-    def _migrate(self, move: Callable[[Config, str], None], revision: str) -> None:
+    def _migrate(self, move: Literal["upgrade", "downgrade"], revision: str) -> None:
+        from alembic import command  # noqa: PLC0415 - slow to load, and seldom needed
+        from alembic.config import Config  # noqa: PLC0415
+
         config = Config()
         config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
         with self._writing.begin() as connection:
             if connection.dialect.name == "postgresql":
                 connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": MIGRATION_LOCK})
             config.attributes["connection"] = connection
-            move(config, revision)
+            getattr(command, move)(config, revision)
 
 
 def open_database(url: str) -> Database:
