@@ -5,13 +5,12 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from db.bundles import import_bundle
-from profiles.bundle import BundleError
-
 from app.commands import stored
 from app.commands.command import Exit
 from app.commands.output import print_json
+from db.bundles import import_bundle
 from db.store import TraceStore
+from profiles.bundle import BundleError
 from profiles.results import Imported
 
 ERRORS = (*stored.ERRORS, BundleError)
