@@ -13,14 +13,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import FrameType
 
-from profiles.bundle import BundleError, write_bundle
-
 from app.commands import request
 from app.commands.command import CommandError, Exit
 from app.commands.outcome import exit_code
 from app.commands.output import print_json
 from app.commands.progress import ProgressLines
 from app.commands.variant_table import described
+from profiles.bundle import BundleError, write_bundle
 from profiles.comparison.entry import entries_of, sections
 from profiles.comparison.figures import workload_label
 from profiles.comparison.speed import By
@@ -47,6 +46,9 @@ def run(options: argparse.Namespace) -> Exit:
         except TrialError as error:
             print(f"fusescope: {error.message}", file=sys.stderr)
             return Exit.FAILED
+        if measured is None:
+            print("fusescope: interrupted before anything was measured", file=sys.stderr)
+            return Exit.INTERRUPTED
         if options.output is not None:
             write_bundle(options.output, measured.results, measured.traces)
     _print(measured.results, as_json=options.json)
@@ -85,10 +87,12 @@ class _Measurement:
         """The one device that a device class means here and now."""
         return "cuda:0" if self.job.device == "cuda" else self.job.device
 
-    def measure(self) -> Measured:
-        """TrialError where not even one measuring process started, so that nothing at all is known."""
+    def measure(self) -> Measured | None:
+        """None where an interruption came before a measuring process said what machine this is. TrialError where not
+        even one started: nothing at all is known then."""
         trials = [self._trial(trial, self._folder(position)) for position, trial in enumerate(self.job.trials)]
-        assert self.environment is not None
+        if self.environment is None:
+            return None
         results = Results(
             preset=self.job.preset,
             plan=self.job.plan,

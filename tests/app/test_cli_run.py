@@ -144,3 +144,19 @@ def test_an_interruption_ends_the_measuring_processes_and_shows_what_there_is(tm
     runs = msgspec.json.decode(out, type=Results).trials[0].runs
     assert RunStatus.CANCELLED in {run.status for run in runs}
     assert living(naming=str(tmp_path)) == []
+
+
+def test_an_interruption_before_anything_is_known_is_one_line_and_no_result(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "app.cli", "run", "attention-ladder", "--device", "cpu", "--json"]
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
+    ) as process:
+        assert process.stderr is not None
+        assert "attention" in process.stderr.readline()  # torch is still being imported
+        process.send_signal(signal.SIGTERM)
+        out, err = process.communicate(timeout=30)
+    assert (process.returncode, out) == (130, "")
+    assert err.splitlines()[-1] == "fusescope: interrupted before anything was measured"
+    assert "Traceback" not in err
+    assert living(naming=str(tmp_path)) == []
