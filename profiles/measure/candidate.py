@@ -56,6 +56,8 @@ def succeeded(candidate: Candidate, module: OperationModule, workload: Workload)
 def incorrect(variant: str, correctness: Correctness) -> Run:
     if correctness.nonfinite:
         message = f"{correctness.nonfinite:,} elements of the output are NaN or infinite"
+    elif correctness.relative_l2 is None:
+        message = "no relative L2 error can be told: the float64 reference is zero, NaN or infinite"
     else:
         message = f"relative L2 error {correctness.relative_l2:.3g}, at most {correctness.tolerance:.3g} passes"
     failure = Failure(kind=FailureKind.INCORRECT, message=message)

@@ -25,12 +25,11 @@ def check(call: Callable[[], Output], reference: tuple[Tensor, ...], *, toleranc
         shapes = [tuple(output.shape) for output in outputs]
         raise ValueError(f"the output's shapes are {shapes}, expected {[tuple(r.shape) for r in reference]}")
     errors = [_errors(output, expected) for output, expected in zip(outputs, reference, strict=True)]
-    nonfinite = sum(error[2] for error in errors)
-    relative = _finite(max(error[0] for error in errors)) if not nonfinite else None
+    relative = _greatest(error[0] for error in errors)
     return Correctness(
         relative_l2=relative,
-        max_abs=_finite(max(error[1] for error in errors)) if not nonfinite else None,
-        nonfinite=nonfinite,
+        max_abs=_greatest(error[1] for error in errors),
+        nonfinite=sum(error[2] for error in errors),
         tolerance=tolerance,
         passed=relative is not None and relative <= tolerance,
     )
@@ -64,5 +63,7 @@ def _errors(output: Tensor, expected: Tensor) -> tuple[float, float, int]:
     return math.sqrt(error / size) if size else math.inf, float(greatest), nonfinite
 
 
-def _finite(value: float) -> float | None:
-    return value if math.isfinite(value) else None
+def _greatest(errors: Iterable[float]) -> float | None:
+    """None where one of them is no number: `max` would pass over a NaN."""
+    found = tuple(errors)
+    return max(found) if all(map(math.isfinite, found)) else None

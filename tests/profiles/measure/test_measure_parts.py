@@ -12,6 +12,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from profiles.measure.candidate import incorrect
 from profiles.measure.correctness import check
 from profiles.measure.device import DeviceLostError
 from profiles.measure.failures import VariantError, code_of, ended
@@ -121,6 +122,16 @@ def test_with_several_outputs_the_worst_counts() -> None:
 def test_a_nan_or_infinity_fails_and_has_no_error(bad: float) -> None:
     result = check(lambda: torch.tensor([1.0, bad, 3.0, bad]), (REFERENCE,), tolerance=1.0)
     assert (result.relative_l2, result.max_abs, result.nonfinite, result.passed) == (None, None, 2, False)
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, 0.0])
+def test_nothing_passes_against_a_reference_that_tells_nothing(value: float) -> None:
+    useless = torch.full((4,), value, dtype=torch.float64)
+    result = check(lambda: (REFERENCE.float(), torch.ones(4)), (REFERENCE, useless), tolerance=1.0)
+    assert (result.relative_l2, result.passed) == (None, False)
+    failure = incorrect("naive", result).failure
+    assert failure is not None
+    assert "the float64 reference is zero, NaN or infinite" in failure.message
 
 
 def test_zeros_are_wrong() -> None:
