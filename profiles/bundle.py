@@ -27,7 +27,7 @@ NAMES = re.compile(r"manifest\.json|results/(?:0|[1-9][0-9]{0,3})\.json|traces/[
 KEY = re.compile(r"[A-Z]{1,4}")
 LONGEST_NAME = 500
 LIMITS = ArchiveLimits()
-MOST_JSON = 64 << 20
+MOST_JSON = 64 << 20  # of all results together: decoded, they take several times as much memory
 EPOCH = (1980, 1, 1, 0, 0, 0)  # equal contents make equal files
 
 Decoded = TypeVar("Decoded")
@@ -193,6 +193,9 @@ def _results(archive: zipfile.ZipFile, manifest: Manifest, names: set[str]) -> t
     expected = {f"results/{number}.json" for number in range(min(manifest.results, len(names)))}
     if len(expected) != manifest.results or {name for name in names if "results/" in name} != expected:
         raise ArchiveError(f"the manifest speaks of {manifest.results} results; the archive has others")
+    size = sum(archive.getinfo(name).file_size for name in expected)
+    if size > MOST_JSON:
+        raise ArchiveError(f"the results have {size:,} bytes together; accepted are up to {MOST_JSON:,}")
     results = tuple(_decoded(archive, f"results/{number}.json", Results) for number in range(manifest.results))
     for one in results:
         if one.schema != SCHEMA:

@@ -223,6 +223,17 @@ def test_what_is_over_a_limit_is_refused_by_name(bundle: Path, limits: ArchiveLi
         read_bundle(bundle, limits=limits)
 
 
+def test_many_results_that_are_too_large_together_are_refused_before_one_is_decoded(tmp_path: Path) -> None:
+    padded = msgspec.json.encode(RESULTS) + b" " * 900_000
+    many = tmp_path / "many.fusescope"
+    with zipfile.ZipFile(many, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("manifest.json", msgspec.json.encode({"format": "fusescope-bundle", "results": 80}))
+        for number in range(80):
+            archive.writestr(f"results/{number}.json", padded)
+    with pytest.raises(BundleError, match="bytes together; accepted are up to 67,108,864"):
+        read_bundle(many)
+
+
 def test_millions_of_members_are_refused_without_reading_their_directory(bundle: Path) -> None:
     data = bytearray(bundle.read_bytes())
     data[-10:-6] = struct.pack("<L", 1 << 30)  # the size of the central directory
