@@ -6,7 +6,7 @@ import logging
 import threading
 from typing import Self
 
-from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import SQLAlchemyError
 
 from db.session import Database
 from db.trials import beat
@@ -49,7 +49,7 @@ class Heart:
         while not self._over.wait(self._pace.beat_s) and not self.lost.is_set():
             try:
                 self._beat()
-            except OperationalError as error:
+            except SQLAlchemyError as error:
                 log.warning("trial %d: no beat, the database does not answer: %s", self._trial_id, error)
 
     def _beat(self) -> None:

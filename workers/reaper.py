@@ -56,7 +56,8 @@ class Reaper:
         self._with_database(lambda db: gone(db, self._worker))
 
     def _with_database(self, act: Callable[[Database], None]) -> None:
-        """A database or broker that does not answer is asked again at the next tick."""
+        """A database or broker that does not answer is asked again at the next tick, and so is one that goes wrong in
+        any other way: a worker without its reaper would look gone and give nothing away."""
         try:
             with _no_fork, closing(open_database(self._settings.database_url)) as db:
                 act(db)
@@ -64,6 +65,8 @@ class Reaper:
             log.warning("the database does not answer: %s", error)
         except RedisError as error:
             log.warning("the broker does not answer: %s", error)
+        except Exception:  # the edge of a thread that nobody would miss
+            log.exception("a tick of the reaper failed")
 
     def _tick(self, db: Database) -> None:
         if not (self._announced and seen(db, self._worker)):
