@@ -1,4 +1,4 @@
-"""A trial's life in the hands of a worker: claim, beat, progress, end. Each is one conditional change.
+"""A trial's life in the hands of a worker: claim, beat, progress, giving back, end. Each is one conditional change.
 
 An attempt whose lease ran out is fenced off: what it says afterwards changes nothing. `db.leases` gives its trial away.
 """
@@ -99,6 +99,21 @@ def beat(db: Database, trial_id: int, *, worker: str, attempt: int, lease_s: flo
     with db.begin() as session:
         cancel_requested = session.scalar(extend)
     return Beat(owned=cancel_requested is not None, cancel_requested=bool(cancel_requested))
+
+
+def give_back(db: Database, trial_id: int, *, worker: str, attempt: int) -> bool:
+    """The worker stops in good order: its lease ends now, and the attempt does not count, because nothing went wrong.
+
+    False where the trial is no longer this attempt's. The reaper sends the trial again.
+    """
+    end = (
+        update(TrialRow)
+        .where(owned(trial_id, worker=worker, attempt=attempt))
+        .values(lease_until=from_now(-1.0), attempt=TrialRow.attempt - 1)
+        .returning(TrialRow.id)
+    )
+    with db.begin() as session:
+        return session.scalar(end) is not None
 
 
 def record_progress(db: Database, trial_id: int, *, worker: str, attempt: int, progress: Progress) -> bool:

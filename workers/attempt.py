@@ -20,7 +20,7 @@ from db.session import Database, open_database
 from db.settings import Settings
 from db.store import TraceStore
 from db.traces import StoredTrace, save_trace
-from db.trials import Assignment, assignment, beat, claim_trial, finish_trial, record_progress
+from db.trials import Assignment, assignment, claim_trial, finish_trial, give_back, record_progress
 from db.views import TrialStatus
 from profiles.environment import Environment
 from profiles.protocol import Progress
@@ -184,8 +184,7 @@ class _Attempt:
                 time.sleep(INSIST_EVERY_S)
 
     def _give_back(self) -> None:
-        """Let the lease run out now: the next reaper sends the trial again."""
-        beat(self.db, self.trial_id, worker=self.bench.worker, attempt=self.number, lease_s=-1.0)
+        give_back(self.db, self.trial_id, worker=self.bench.worker, attempt=self.number)
         log.info("trial %d: given back, this worker stops", self.trial_id)
 
 

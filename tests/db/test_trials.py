@@ -9,7 +9,7 @@ from db.jobs import cancel_job, job, submit_job
 from db.leases import expire_leases, stale_queued
 from db.runs import store_run
 from db.session import Database
-from db.trials import assignment, beat, claim_trial, finish_trial, record_progress, trial, waiting
+from db.trials import assignment, beat, claim_trial, finish_trial, give_back, record_progress, trial, waiting
 from db.views import JobStatus, TrialStatus
 from profiles.protocol import Phase, Progress
 from profiles.results import FailureKind, RunStatus
@@ -106,6 +106,16 @@ def test_after_two_attempts_a_trial_fails_as_worker_lost_and_keeps_what_was_stor
     assert flash.run is not None
     assert (flash.run.status, flash.run.failure) == (RunStatus.FAILED, lost.failure)
     assert job(database, submitted.id).status is JobStatus.DONE
+
+
+def test_an_attempt_that_was_given_back_in_good_order_does_not_count(database: Database) -> None:
+    _, trial_id, _ = submit_and_claim(database, "naive")
+    assert not give_back(database, trial_id, worker="w2", attempt=1)
+    for _ in range(3):
+        assert give_back(database, trial_id, worker="w1", attempt=1)
+        assert not beat(database, trial_id, worker="w1", attempt=1).owned
+        assert expire_leases(database) == ((trial_id, "cpu"),)
+        assert claim_trial(database, trial_id, worker="w1") == 1
 
 
 def test_one_of_several_reapers_gives_a_trial_away(database: Database, open_again: Callable[[], Database]) -> None:
