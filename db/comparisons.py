@@ -70,11 +70,13 @@ def insert_comparison(
 
 
 def renew_answers(session: Session, trial_id: int) -> None:
-    """Of every comparison that shows the trial: the plain text that lists show."""
+    """Of every comparison that shows the trial: the plain text that lists show.
+
+    Each is locked before its entries are read: of two trials that end together, the later must see the earlier's end.
+    """
     session.flush()
-    query = select(ComparisonRow).where(
-        ComparisonRow.id.in_(select(EntryRow.comparison_id).where(EntryRow.trial_id == trial_id))
-    )
+    shown = select(EntryRow.comparison_id).where(EntryRow.trial_id == trial_id)
+    query = select(ComparisonRow).where(ComparisonRow.id.in_(shown)).order_by(ComparisonRow.id).with_for_update()
     for row in session.scalars(query).all():
         row.answer = whole_answer(_entries(session, row.id))
 

@@ -1,3 +1,5 @@
+import time
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 
 import pytest
@@ -6,10 +8,14 @@ from db.comparisons import comparison, create_comparison, rename_comparison, sav
 from db.errors import IllegalMove, NotFound
 from db.history import comparisons, runs
 from db.jobs import retry_job, submit_job
+from db.ownership import owned_trial
 from db.runs import store_run
 from db.session import Database
+from db.trials import claim_trial, end_trial, finish_trial
 from db.views import JobStatus, TrialStatus, ViewState
-from tests.db.examples import CPU, H200, failed, ladder, measure, measured, refused, submit_and_claim
+from profiles.comparison.answer import whole_answer
+from profiles.results import Failure, FailureKind
+from tests.db.examples import CPU, H200, RAN_OUT, failed, ladder, measure, measured, refused, submit_and_claim
 
 
 def test_runs_appear_in_the_comparison_as_they_are_stored(database: Database) -> None:
@@ -109,3 +115,24 @@ def test_unknown_comparisons_are_not_found(database: Database) -> None:
 def test_a_variant_of_an_ended_trial_is_never_pending(database: Database) -> None:
     job = measure(database, measured("naive"), environment=CPU)
     assert not any(entry.pending for entry in comparison(database, job.comparison_id).entries)
+
+
+def test_of_two_trials_that_end_together_the_later_answer_knows_both(database: Database) -> None:
+    submitted = submit_job(database, ladder(trials=2))
+    first, second = (trial.id for trial in submitted.trials)
+    for trial_id in (first, second):
+        claim_trial(database, trial_id, worker="w1")
+    with ThreadPoolExecutor(1) as pool:
+        with database.begin() as session:
+            trial = owned_trial(session, first, worker="w1", attempt=1)
+            assert trial is not None
+            end_trial(session, trial, TrialStatus.FAILED, RAN_OUT)
+            session.flush()
+            other = Failure(kind=FailureKind.CRASHED, message="another reason")
+            ended = pool.submit(
+                finish_trial, database, second, worker="w1", attempt=1, status=TrialStatus.FAILED, failure=other
+            )
+            time.sleep(0.3)  # the other one has come as far as it can
+        assert ended.result(timeout=10.0)
+    (listed,) = comparisons(database, limit=5).items
+    assert listed.answer == whole_answer(comparison(database, submitted.comparison_id).entries)
