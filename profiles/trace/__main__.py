@@ -31,8 +31,7 @@ def main() -> int:
     parser.add_argument("--time-limit", type=int, default=int(TIME_LIMIT_S), metavar="SECONDS")
     asked = parser.parse_args()
     die_with(os.getppid())
-    _limit(resource.RLIMIT_AS, asked.memory_limit)
-    _limit(resource.RLIMIT_CPU, max(1, asked.time_limit))
+    limit_this_process(memory_bytes=asked.memory_limit, time_s=asked.time_limit)
     try:
         _parse(asked.file, device=asked.device, output=asked.output)
     except MemoryError:
@@ -40,6 +39,14 @@ def main() -> int:
     except (TraceError, OSError) as error:
         return _refuse(error)
     return 0
+
+
+def limit_this_process(*, memory_bytes: int, time_s: int) -> None:
+    """macOS refuses any limit on address space (EINVAL, github.com/python/cpython/issues/78783): there the limits on
+    the file's size and on time hold alone."""
+    if sys.platform != "darwin":
+        _limit(resource.RLIMIT_AS, memory_bytes)
+    _limit(resource.RLIMIT_CPU, max(1, time_s))
 
 
 def _parse(file: Path, *, device: str, output: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import subprocess
 import sys
 import time
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from profiles.trace.__main__ import limit_this_process
 from profiles.trace.child import parse_in_child
 from profiles.trace.errors import TraceError, TraceTooLarge
 from profiles.trace.forward import per_forward
@@ -82,3 +84,11 @@ def test_the_child_dies_with_its_parent(tmp_path: Path) -> None:
     parent.wait()
     assert wait_until(lambda: not is_alive(readers[0]), within_s=5)
     os.close(writer)
+
+
+def test_a_mac_is_asked_for_no_limit_that_it_refuses(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+    monkeypatch.setattr(sys, "platform", "darwin")
+    monkeypatch.setattr(resource, "setrlimit", lambda kind, _: asked.append(kind))
+    limit_this_process(memory_bytes=1 << 30, time_s=60)
+    assert asked == [resource.RLIMIT_CPU]
