@@ -10,7 +10,8 @@ from fastapi import APIRouter, Depends, Query
 from starlette.responses import Response
 
 from app import context
-from app.api.params import MOST_ID, Id, Limit, Offset
+from app.addresses import MOST_ID
+from app.api.params import Id, Limit, Offset
 from app.api.wire import answer, body, schemas
 from db import comparisons, history, runs
 from db.views import ComparisonSummary, ComparisonView, HistoryFilter, Page, RunSummary

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from fastapi import Path, Query
 
-MOST_ID = 2**31 - 1
+from app.addresses import MOST_ID
 
 Id = Annotated[int, Path(ge=1, le=MOST_ID)]
 Offset = Annotated[int, Query(ge=0, le=MOST_ID)]

@@ -12,6 +12,7 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, PlainTextResponse, Response
 from starlette.routing import BaseRoute, Route
 
+from app.addresses import address, identity
 from app.comparison.spreadsheet import comparison_csv
 from app.context import database, settings
 from db.bundles import export_comparison
@@ -29,8 +30,7 @@ UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 
 def export_url(comparison_id: int, kind: str, **query: str) -> str:
     """Relative to a page at the root; `kind` is json, csv or fusescope."""
-    suffix = "&".join(f"{name}={value}" for name, value in query.items() if value)
-    return f"api/v1/comparisons/{comparison_id}/export.{kind}" + (f"?{suffix}" if suffix else "")
+    return address(f"api/v1/comparisons/{comparison_id}/export.{kind}", **{k: v or None for k, v in query.items()})
 
 
 def shared_url(token: str, kind: str) -> str:
@@ -38,8 +38,11 @@ def shared_url(token: str, kind: str) -> str:
 
 
 def export(request: Request) -> Response:
+    comparison_id = identity(request.path_params["comparison_id"])
+    if comparison_id is None:
+        return _nothing("there is no such comparison")
     try:
-        found = comparison(database(), int(request.path_params["comparison_id"]))
+        found = comparison(database(), comparison_id)
     except NotFound as error:
         return _nothing(str(error))
     if request.path_params["kind"] == "fusescope":
@@ -93,6 +96,6 @@ def _nothing(why: str) -> Response:
 
 
 comparison_routes: list[BaseRoute] = [
-    Route("/api/v1/comparisons/{comparison_id:int}/export.{kind}", export),
+    Route("/api/v1/comparisons/{comparison_id}/export.{kind}", export),
     Route("/api/v1/shared/{token}/comparison.{kind}", shared),
 ]

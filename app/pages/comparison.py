@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from app.addresses import identity
 from app.charts.style import css
 from app.comparison.actions import export_popover, rename_popover
 from app.comparison.body import body, footnote
@@ -49,9 +50,10 @@ def _chosen(view: ComparisonView, actions: st.delta_generator.DeltaGenerator) ->
 
 
 def _find(text: str | None) -> ComparisonView | None:
-    if text is None or not text.isdecimal():
+    comparison_id = identity(text)
+    if comparison_id is None:
         return None
     try:
-        return comparison(database(), int(text))
+        return comparison(database(), comparison_id)
     except NotFound:
         return None

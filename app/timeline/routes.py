@@ -6,6 +6,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import BaseRoute, Route
 
+from app.addresses import identity
 from app.context import database
 from app.timeline.encode import encode
 from db.errors import NotFound
@@ -24,14 +25,14 @@ def url(run_id: int, *, token: str | None = None) -> str:
 
 def timeline(request: Request) -> Response:
     """404 alike for what does not exist, what has no timeline and what the token does not open."""
-    run_id, token = int(request.path_params["run_id"]), request.query_params.get("token")
-    if token is not None and not _opens(token, run_id):
-        return _nothing(run_id)
+    run_id, token = identity(request.path_params["run_id"]), request.query_params.get("token")
+    if run_id is None or (token is not None and not _opens(token, run_id)):
+        return _nothing()
     try:
         found = load_timeline(database(), run_id)
     except NotFound:
-        return _nothing(run_id)
-    return _nothing(run_id) if found is None else Response(encode(found), media_type=BINARY, headers=KEPT)
+        return _nothing()
+    return _nothing() if found is None else Response(encode(found), media_type=BINARY, headers=KEPT)
 
 
 def _opens(token: str, run_id: int) -> bool:
@@ -39,8 +40,8 @@ def _opens(token: str, run_id: int) -> bool:
     return shared is not None and any(entry.run_id == run_id for entry in shared.comparison.entries)
 
 
-def _nothing(run_id: int) -> Response:
-    return PlainTextResponse(f"there is no timeline of run {run_id} here\n", status_code=404)
+def _nothing() -> Response:
+    return PlainTextResponse("there is no timeline of this run here\n", status_code=404)
 
 
-timeline_routes: list[BaseRoute] = [Route("/api/v1/runs/{run_id:int}/timeline", timeline)]
+timeline_routes: list[BaseRoute] = [Route("/api/v1/runs/{run_id}/timeline", timeline)]

@@ -236,8 +236,9 @@ def test_exports_are_offered_as_files(page: Page, ladder: JobView) -> None:
         assert f".{ending}" in answer.headers["content-disposition"]
 
 
-def test_unknown_comparison_is_said_kindly(page: Page) -> None:
-    page.goto("/comparison?id=99999")
+@pytest.mark.parametrize("number", ["99999", "9" * 23, "x"])
+def test_unknown_comparison_is_said_kindly(page: Page, number: str) -> None:
+    page.goto(f"/comparison?id={number}")
     expect(page.get_by_text("There is no such comparison.")).to_be_visible()
 
 

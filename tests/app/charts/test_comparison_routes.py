@@ -14,7 +14,7 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
 from app import context
-from app.comparison.routes import comparison_routes
+from app.comparison.routes import comparison_routes, export_url
 from app.timeline.routes import timeline_routes
 from db.comparisons import comparison
 from db.jobs import submit_job
@@ -68,6 +68,12 @@ def test_unknown_run_is_404(site: Site) -> None:
     assert site.client.get("/api/v1/runs/9999/timeline").status_code == 404
 
 
+@pytest.mark.parametrize("number", ["0", "x", "²", "2147483648", "9" * 23])
+def test_an_id_that_no_database_could_hold_is_404(site: Site, number: str) -> None:
+    assert site.client.get(f"/api/v1/runs/{number}/timeline").status_code == 404
+    assert site.client.get(f"/api/v1/comparisons/{number}/export.json").status_code == 404
+
+
 def test_token_opens_the_timelines_of_its_comparison_and_of_no_other(site: Site) -> None:
     own, foreign = site.run_ids(site.shared_id)[0], site.run_ids(site.other_id)[0]
     assert site.client.get(f"/api/v1/runs/{own}/timeline?token={site.token}").status_code == 200
@@ -107,6 +113,12 @@ def test_csv_has_one_line_per_variant_and_follows_the_baseline(site: Site) -> No
     assert float(naive["gpu_time"]) == 4_531_500
     assert naive["tokens_per_s"] == ""
     assert answer.headers["content-disposition"] == 'attachment; filename="Attention-ladder-S-2048-1.csv"'
+
+
+def test_the_address_of_an_export_keeps_a_baseline_of_any_name() -> None:
+    assert export_url(7, "csv", base="a&by=b@compile", by="") == (
+        "api/v1/comparisons/7/export.csv?base=a%26by%3Db%40compile"
+    )
 
 
 def test_unknown_comparison_and_kind_are_404_and_say_what_is_accepted(site: Site) -> None:
