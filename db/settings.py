@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 STATE = "FUSESCOPE_STATE"
 DATABASE_URL = "FUSESCOPE_DATABASE_URL"
@@ -37,9 +37,9 @@ def read_settings(environ: Mapping[str, str] = os.environ, *, state: Path | None
     directory = (state or Path(_text(environ, STATE) or ".fusescope")).expanduser().absolute()
     return Settings(
         state=directory,
-        database_url=_url(environ, DATABASE_URL) or f"sqlite:///{directory / 'fusescope.db'}",
+        database_url=_url(environ, DATABASE_URL) or f"sqlite:///{quote(str(directory / 'fusescope.db'))}",
         redis_url=_url(environ, REDIS_URL),
-        traces_url=_text(environ, TRACES_URL) or (directory / "traces").as_uri(),
+        traces_url=_text(environ, TRACES_URL) or f"file://{directory / 'traces'}",  # fsspec takes a path as it is
     )
 
 

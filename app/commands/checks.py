@@ -8,6 +8,7 @@ import shutil
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from urllib.parse import unquote
 
 from redis import Redis, RedisError
 
@@ -120,7 +121,7 @@ def database(settings: Settings) -> Check:
 def _is_missing_file(settings: Settings) -> bool:
     """Looking at it would make it."""
     scheme, _, path = settings.database_url.partition(":///")
-    return scheme == "sqlite" and not Path(path).exists()
+    return scheme == "sqlite" and not Path(unquote(path)).exists()
 
 
 def state(settings: Settings) -> Check:

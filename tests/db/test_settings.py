@@ -1,8 +1,11 @@
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from db.session import open_database
 from db.settings import SettingsError, read_settings
+from db.store import TraceStore
 
 
 def test_without_any_setting_everything_is_in_one_directory() -> None:
@@ -11,6 +14,18 @@ def test_without_any_setting_everything_is_in_one_directory() -> None:
     assert settings.database_url == f"sqlite:///{settings.state}/fusescope.db"
     assert settings.traces_url == f"file://{settings.state}/traces"
     assert settings.redis_url is None
+
+
+def test_a_directory_of_any_name_holds_everything(tmp_path: Path) -> None:
+    settings = read_settings({}, state=tmp_path / "my räume" / "a?b#c%20d")
+    settings.state.mkdir(parents=True)
+    with closing(open_database(settings.database_url)) as db:
+        db.upgrade()
+    (tmp_path / "trace").write_bytes(b"trace")
+    sha256 = TraceStore(settings.traces_url).put(tmp_path / "trace")
+    assert (settings.state / "fusescope.db").exists()
+    assert (settings.state / "traces" / sha256[:2] / f"{sha256}.json.gz").exists()
+    assert {path.name for path in tmp_path.iterdir()} == {"my räume", "trace"}
 
 
 def test_the_command_line_s_directory_wins_over_the_environment_s(tmp_path: Path) -> None:
