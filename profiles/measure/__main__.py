@@ -15,6 +15,8 @@ import msgspec
 from profiles import catalog
 from profiles.protocol import MeasureSpec
 
+# Devices are found through NVML, which numbers them by bus; CUDA would put the fastest first.
+os.environ.setdefault("CUDA_DEVICE_ORDER", "PCI_BUS_ID")
 # One thread compiles in this process: a pool of helpers would outlive the variant that needed it.
 os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "1")
 

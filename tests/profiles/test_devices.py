@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 
@@ -68,3 +69,10 @@ def test_a_device_that_is_not_there_is_refused_with_those_that_are() -> None:
 def test_looking_for_devices_loads_no_torch() -> None:
     look = "import sys; from profiles.devices import find_devices; find_devices(); sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", look], check=False).returncode == 0
+
+
+def test_the_measuring_child_numbers_gpus_as_nvml_does() -> None:
+    program = "import os, profiles.measure.__main__; print(os.environ['CUDA_DEVICE_ORDER'])"
+    environment = {name: value for name, value in os.environ.items() if name != "CUDA_DEVICE_ORDER"}
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, env=environment)
+    assert ended.stdout.strip() == "PCI_BUS_ID"
