@@ -84,11 +84,9 @@ def brief(text: str) -> str:
     return re.sub(r" \([^)]*\d[^)]*\)", "", text).partition("; ")[0].partition(". ")[0].rstrip(".")
 
 
-def stack(segments: Sequence[RoleTime], *, scale_ns: int) -> str:
-    """A bar of blocks in role colours, as wide as its time is of `scale_ns`."""
-    whole = sum(segment.time_ns for segment in segments)
+def stack(segments: Sequence[RoleTime], *, width: float) -> str:
+    """A bar of blocks in role colours, `width` percent wide; the blocks share it as their times do."""
     blocks = "".join(_block(segment) for segment in segments)
-    width = min(100.0, 100 * whole / scale_ns) if scale_ns else 100.0
     return f'<div class="fs-stack" style="width:{width:.2f}%;min-width:12px">{blocks}</div>'
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from html import escape
 
 from app.formatting import NOT_RECORDED, thousands
@@ -11,7 +11,7 @@ from app.states import short_device
 from db.views import ComparedRun
 from profiles.comparison import figures
 from profiles.comparison.entry import sections
-from profiles.comparison.roles import segments, traced_ns
+from profiles.comparison.roles import segments
 from profiles.comparison.speed import TITLES, By, Timed, baseline, chosen, timed
 
 Entries = Sequence[ComparedRun]
@@ -23,10 +23,11 @@ NEUTRAL = {
 }
 
 
-def picture(preset: str, entries: Entries) -> str:
-    """HTML for the card of `preset`: a real answer, or a sketch without colour and figures while there is none."""
-    drawn = PICTURES[preset](entries) if preset in PICTURES else None
-    return drawn or _sketch(preset)
+def picture(preset: str, newest_first: Iterable[Entries]) -> str:
+    """HTML for the card of `preset`: the newest comparison that answers it, or a sketch without colour and figures."""
+    draw = PICTURES.get(preset)
+    answers = (drawn for entries in newest_first if draw is not None and (drawn := draw(entries)) is not None)
+    return next(answers, None) or _sketch(preset)
 
 
 def _ladder(entries: Entries) -> str | None:
@@ -90,16 +91,14 @@ def _best_pair(entries: Entries) -> tuple[Timed[ComparedRun], Timed[ComparedRun]
 
 
 def _bars(base: Timed[ComparedRun], best: Timed[ComparedRun]) -> str:
-    """Both on one scale: by their traced kernels, or plain where nothing was traced."""
-    runs = [one.entry.run for one in (base, best)]
-    if any(run is None or not run.kernels for run in runs):
-        longest = max(base.metric.value, best.metric.value)
-        return "".join(_plain_bar(100 * one.metric.value / longest) for one in (base, best))
-    scale = max(traced_ns(run) for run in runs if run is not None)
-    return "".join(stack(segments(run), scale_ns=scale) for run in runs if run is not None)
+    """As long as the times that the caption compares; within, the shares of the traced kernels, where there are any."""
+    longest = max(base.metric.value, best.metric.value)
+    return "".join(_bar(one, 100 * one.metric.value / longest) for one in (base, best))
 
 
-def _plain_bar(width: float) -> str:
+def _bar(one: Timed[ComparedRun], width: float) -> str:
+    if one.entry.run is not None and one.entry.run.kernels:
+        return stack(segments(one.entry.run), width=width)
     return f'<div class="fs-stack" style="width:{width:.1f}%"><i class="fs-role-helper" style="flex:1"></i></div>'
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from html import escape
 
 import streamlit as st
@@ -18,6 +19,9 @@ from profiles import presets
 from profiles.job import JobRequest
 
 LATEST = 6
+POLL_S = 2.0
+IDLE_POLL_S = 10.0
+NEWEST = 5
 NOTHING_YET = (
     '<p class="fs-empty"><b>No comparison yet.</b> '
     "Take one of the questions above: each ends in a page that will stand here.</p>"
@@ -27,7 +31,6 @@ NOTHING_YET = (
 def render() -> None:
     database = context.database()
     alive = workers.workers(database)
-    latest = history.comparisons(database, HistoryFilter(), offset=0, limit=LATEST)
     st.html(
         title(
             "What do you want to know?",
@@ -38,18 +41,28 @@ def render() -> None:
         with column:
             _question(preset, preferred_device(alive))
     st.space("small")
+    is_open = bool(jobs.open_jobs(database))
+    st.fragment(_live, run_every=POLL_S if is_open else IDLE_POLL_S)(was_open=is_open)
+
+
+def _live(*, was_open: bool) -> None:
+    """What changes by itself. When the first job comes or the last one ends, the questions may have a new answer."""
+    database = context.database()
+    current = jobs.open_jobs(database)
+    if was_open != bool(current):
+        st.rerun()
     left, right = st.columns([3, 1], gap="large")
     with left:
-        _latest(latest)
+        _latest(history.comparisons(database, HistoryFilter(), offset=0, limit=LATEST))
     with right:
-        device_list.show(alive, jobs.open_jobs(database))
+        device_list.show(workers.workers(database), current)
         _trace_hint()
 
 
 def _question(preset: presets.Preset, device: str) -> None:
     request = presets.request(preset.name, device=device)
     with st.container(border=True, height="stretch"):
-        picture = question_cards.picture(preset.name, _newest_entries(request))
+        picture = question_cards.picture(preset.name, _newest_first(request))
         head = f"<h3>{prose(preset.question)}</h3><p>{prose(preset.summary)}</p>"
         st.html(page(f'<div class="fs-question">{head}{picture}</div>'))
         with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
@@ -57,15 +70,14 @@ def _question(preset: presets.Preset, device: str) -> None:
             links.page_link("Set up", addresses.NEW_JOB, query={"preset": preset.name}, icon=":material/arrow_forward:")
 
 
-def _newest_entries(request: JobRequest) -> tuple[ComparedRun, ...]:
-    """Of the newest comparison of these operations that has something to compare."""
+def _newest_first(request: JobRequest) -> Iterator[tuple[ComparedRun, ...]]:
+    """The entries of the latest comparisons of these operations that have something to compare; read when wanted."""
     database = context.database()
     for operation in dict.fromkeys(trial.workload.operation for trial in request.trials):
-        found = history.comparisons(database, HistoryFilter(operation=operation), offset=0, limit=5)
-        enough = next((summary for summary in found.items if summary.succeeded >= 2), None)
-        if enough is not None:
-            return comparisons.comparison(database, enough.id).entries
-    return ()
+        found = history.comparisons(database, HistoryFilter(operation=operation), offset=0, limit=NEWEST)
+        for summary in found.items:
+            if summary.succeeded >= 2:
+                yield comparisons.comparison(database, summary.id).entries
 
 
 def _cost(request: JobRequest) -> str:

@@ -52,11 +52,27 @@ def test_nothing_measured_is_a_dash_with_the_reason() -> None:
 
 def test_a_bar_is_as_wide_as_its_time_is_of_the_scale() -> None:
     entries = _ladder()
-    drawn = question_cards.picture("attention-ladder", entries)
+    drawn = question_cards.picture("attention-ladder", [entries])
     assert "width:100.00%" in drawn
     assert "width:4.00%" in drawn
     assert "fs-role-gemm" in drawn
     assert "<b>25.0×</b> <code>sdpa_auto</code> against <code>naive</code>" in drawn
+
+
+def test_bars_are_as_long_as_the_times_compared_whatever_the_traced_pass_took() -> None:
+    entries = (
+        _entry("A", "naive", _gpu(5000.0), kernels=((Role.GEMM, 900),)),
+        _entry("B", "sdpa_auto", _gpu(200.0), kernels=((Role.ATTENTION, 40_000),)),
+    )
+    drawn = question_cards.picture("attention-ladder", [entries])
+    assert [drawn.count(f"width:{width}%") for width in ("100.00", "4.00")] == [1, 1]
+    assert drawn.index("fs-role-gemm") < drawn.index("fs-role-attention")
+
+
+def test_a_question_is_answered_by_the_newest_comparison_that_can() -> None:
+    alone = (_entry("A", "naive", _gpu(5000.0)),)
+    drawn = question_cards.picture("attention-ladder", [alone, _ladder()])
+    assert "<b>25.0×</b>" in drawn
 
 
 def test_a_question_without_an_answer_is_a_sketch_without_colour_or_figures() -> None:
@@ -72,7 +88,7 @@ def test_a_whole_models_question_is_answered_in_tokens_per_second() -> None:
         _entry(key, variant, Metric(name="tokens_per_s", unit="1/s", statistic="median", value=rate))
         for key, (variant, rate) in zip("AB", rates.items(), strict=True)
     ]
-    drawn = question_cards.picture("decoder-end-to-end", entries)
+    drawn = question_cards.picture("decoder-end-to-end", [entries])
     assert "145k tok/s" in drawn
     assert "width:46.2%" in drawn
 

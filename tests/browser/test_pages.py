@@ -43,6 +43,12 @@ def test_start_leads_from_a_question_to_a_filled_in_job(page: Page) -> None:
     expect(page.get_by_text("fusescope submit fusion-pairs")).to_be_visible()
 
 
+def test_start_shows_by_itself_what_has_come(page: Page, fusescope: Running) -> None:
+    visit(page, "/")
+    _measured(fusescope, "Came by itself")
+    expect(page.get_by_role("row", name=re.compile("Came by itself.*done"))).to_be_visible(timeout=20_000)
+
+
 def test_what_is_typed_into_the_form_stands_in_the_address_and_comes_back(page: Page) -> None:
     visit(page, "/new-job")
     _type(page, "seq_q", "512, 1024…1026")
