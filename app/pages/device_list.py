@@ -8,8 +8,9 @@ from html import escape
 import streamlit as st
 
 from app import addresses
-from app.markup import Tone, badge, link, page, section
-from db.views import JobView, TrialStatus, TrialView, WorkerView
+from app.markup import Tone, badge, link, muted, page, section
+from app.pages.progress_table import job_share
+from db.views import JobView, TrialStatus, WorkerView
 
 HEADING = section("Devices")
 
@@ -49,15 +50,13 @@ def _measuring(worker: WorkerView, open_jobs: Sequence[JobView]) -> str:
     for job in open_jobs:
         for trial in job.trials:
             if worker.trial_id == trial.id and trial.status is TrialStatus.RUNNING:
-                return _progress(job, trial)
+                return _progress(job)
     return ""
 
 
-def _progress(job: JobView, trial: TrialView) -> str:
-    done = sum(variant.run is not None for variant in trial.progress)
-    whole = len(trial.variants)
-    where = f"variant {min(done + 1, whole)} of {whole}"
+def _progress(job: JobView) -> str:
+    percent = 100 * job_share(job)
     return (
-        f'<div>{link(job.request.name, addresses.JOBS)} <span class="fs-muted">{where}</span></div>'
-        f'<div class="fs-progress"><i style="width:{100 * done / whole:.0f}%"></i></div>'
+        f"<div>{link(job.request.name, addresses.JOBS)} {muted(f'{percent:.0f} %')}</div>"
+        f'<div class="fs-progress"><i style="width:{percent:.0f}%"></i></div>'
     )

@@ -7,7 +7,7 @@ from html import escape
 from app.advice import failure_words
 from app.markup import Tone, badge, mono, muted, table
 from app.states import RUN_TONES
-from db.views import TrialView, VariantProgress
+from db.views import JobView, TrialStatus, TrialView, VariantProgress
 from profiles.comparison import figures
 from profiles.protocol import Phase
 from profiles.results import Run, RunStatus
@@ -44,11 +44,18 @@ def doing(trial: TrialView) -> str:
     return f"{DOING[current.current]} {mono(current.variant)}{so_far}"
 
 
-def share_done(trial: TrialView) -> float:
+def job_share(job: JobView) -> float:
+    """How far the job is: all of its trials weigh the same."""
+    return sum(map(_share, job.trials)) / len(job.trials)
+
+
+def _share(trial: TrialView) -> float:
     """How far the trial is, by the phases that its variants passed."""
+    if trial.status is not TrialStatus.RUNNING:
+        return 0.0 if trial.status is TrialStatus.QUEUED else 1.0
     whole = len(trial.variants) * len(Phase)
     passed = sum(len(Phase) if variant.run is not None else len(variant.passed) for variant in trial.progress)
-    return passed / whole if whole else 0.0
+    return passed / whole
 
 
 def _row(variant: VariantProgress, trial: TrialView) -> str:

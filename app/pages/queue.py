@@ -9,7 +9,7 @@ import streamlit as st
 
 from app import addresses, context
 from app.devices import alive, kind
-from app.formatting import NOT_RECORDED, about, ago, plural
+from app.formatting import about, ago, plural
 from app.markup import link, muted, page, section
 from app.pages.cancelling import cancel_button
 from db import jobs
@@ -46,7 +46,7 @@ def _row(position: int, job: JobView, workers: Sequence[WorkerView]) -> str:
     facts = (
         job.request.device if can_start(job, workers) else f"{job.request.device}: no worker",
         plural(runs, "run"),
-        about(expected) if expected is not None else f"time {NOT_RECORDED}",
+        about(expected) if expected is not None else "",
         job.submitted_by or "",
         ago(job.submitted_at, context.now(), context.zone()),
     )

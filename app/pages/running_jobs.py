@@ -12,7 +12,7 @@ from app.formatting import about as about_seconds
 from app.formatting import clock, plural, seconds
 from app.markup import Tone, badge, link, muted, page
 from app.pages.cancelling import cancel_button
-from app.pages.progress_table import doing, progress_table, share_done
+from app.pages.progress_table import doing, job_share, progress_table
 from db import jobs
 from db.views import JobView, TrialStatus, TrialView, WorkerView
 from profiles.comparison.figures import workload_label
@@ -47,19 +47,16 @@ def _where(job: JobView, running: Sequence[TrialView]) -> str:
         return "stopping"
     if not running:
         return "running"
-    trial = running[0]
-    done = sum(variant.run is not None for variant in trial.progress)
-    position = f"variant {min(done + 1, len(trial.variants))} of {len(trial.variants)}"
     if len(job.trials) == 1:
-        return f"running · {position}"
-    return f"running · trial {job.trials.index(trial) + 1} of {len(job.trials)} · {position}"
+        return "running"
+    return f"running · trial {job.trials.index(running[0]) + 1} of {len(job.trials)}"
 
 
 def _progress(job: JobView, trial: TrialView) -> str:
     expected = jobs.expected_seconds(context.database(), job.request)
     passed = (context.now() - trial.started_at).total_seconds() if trial.started_at else 0.0
     took = seconds(passed) + (f" of {about_seconds(expected)}" if expected and len(job.trials) == 1 else "")
-    share = share_done(trial)
+    share = job_share(job)
     name = f"{muted(workload_label(trial.workload))} · " if len(job.trials) > 1 else ""
     bar = f'role="progressbar" aria-valuenow="{100 * share:.0f}" aria-label="{escape(job.request.name)}"'
     return page(

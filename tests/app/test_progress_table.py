@@ -1,0 +1,36 @@
+"""How far a job is: over all of its trials, by the phases that variants passed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from app.pages.progress_table import job_share
+from db.jobs import submit_job
+from db.session import Database
+from db.views import JobView, TrialStatus, TrialView, VariantProgress
+from profiles import presets
+from profiles.protocol import Phase
+
+HALF = tuple(Phase)[: len(Phase) // 2]
+
+
+def test_trials_that_ended_and_that_wait_count_as_much_as_the_one_that_runs(sqlite_database: Database) -> None:
+    trial = _trial(sqlite_database)
+    ended, waits = replace(trial, status=TrialStatus.FAILED), replace(trial, status=TrialStatus.QUEUED)
+    half = replace(trial, progress=tuple(VariantProgress(variant=name, passed=HALF) for name in trial.variants))
+    assert job_share(_job(sqlite_database, ended, half, waits, waits)) == pytest.approx(1.5 / 4)
+
+
+def test_a_job_that_only_began_has_nothing_done(sqlite_database: Database) -> None:
+    assert job_share(_job(sqlite_database, _trial(sqlite_database))) == 0.0
+
+
+def _trial(database: Database) -> TrialView:
+    return replace(_job(database).trials[0], status=TrialStatus.RUNNING)
+
+
+def _job(database: Database, *trials: TrialView) -> JobView:
+    job = submit_job(database, presets.request("attention-ladder", device="cpu"))
+    return replace(job, trials=trials or job.trials)
