@@ -10,7 +10,7 @@ from app import addresses, context
 from app.formatting import moment, plural
 from app.markup import Tone, brief
 from app.pages import links
-from app.pages.paging import offset, pager
+from app.pages.paging import current, pager
 from app.states import comparison_words, short_device
 from db import comparisons, history
 from db.errors import IllegalMove
@@ -21,7 +21,8 @@ COLOURS = {None: "gray", Tone.IDLE: "gray", Tone.RUN: "blue", Tone.WARN: "orange
 
 
 def show(wanted: HistoryFilter, *, per_page: int, empty: str) -> None:
-    found = history.comparisons(context.database(), wanted, offset=offset(per_page), limit=per_page)
+    database = context.database()
+    found = current(lambda first: history.comparisons(database, wanted, offset=first, limit=per_page), per_page)
     if not found.items:
         st.html(empty)
         return

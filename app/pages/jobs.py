@@ -52,7 +52,7 @@ def _nothing_open(*, has_worker: bool) -> None:
 
 def _ended() -> None:
     database = context.database()
-    found = jobs.ended_jobs(database, offset=paging.offset(PER_PAGE), limit=PER_PAGE)
+    found = paging.current(lambda first: jobs.ended_jobs(database, offset=first, limit=PER_PAGE), PER_PAGE)
     if not found.total:
         return
     fresh = _needing_attention(found.items)

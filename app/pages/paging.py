@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TypeVar
+
 import streamlit as st
+
+from db.views import Page
 
 PARAMETER = "page"
 WIDGET = "pager"
 
+T = TypeVar("T")
 
-def offset(per_page: int) -> int:
-    return (_number() - 1) * per_page
+
+def current(fetch: Callable[[int], Page[T]], per_page: int) -> Page[T]:
+    """The page that the address names, by `fetch` of its offset; the last one where the list has become shorter."""
+    found = fetch((_number() - 1) * per_page)
+    if found.items or not found.total:
+        return found
+    return fetch((found.total - 1) // per_page * per_page)
 
 
 def pager(total: int, per_page: int) -> None:

@@ -10,7 +10,7 @@ from app import addresses, context
 from app.formatting import moment
 from app.pages import links
 from app.pages.comparison_list import ROW_PX, open_new
-from app.pages.paging import offset, pager
+from app.pages.paging import current, pager
 from app.states import RUN_TONES, short_device
 from db import history
 from db.views import HistoryFilter, Page, RunSummary
@@ -20,7 +20,8 @@ COLOURS = {"ok": "green", "bad": "red", "idle": "gray"}
 
 
 def show(wanted: HistoryFilter, *, per_page: int, empty: str) -> None:
-    found = history.runs(context.database(), wanted, offset=offset(per_page), limit=per_page)
+    database = context.database()
+    found = current(lambda first: history.runs(database, wanted, offset=first, limit=per_page), per_page)
     if not found.items:
         st.html(empty)
         return

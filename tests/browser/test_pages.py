@@ -144,6 +144,18 @@ def test_history_filters_by_its_address_and_says_when_nothing_matches(page: Page
     expect(page.get_by_test_id("stDataFrame")).to_be_visible()
 
 
+def test_an_address_beyond_the_last_page_shows_the_last_one(page: Page, fusescope: Running) -> None:
+    _measured(fusescope, "On the last page")
+    for path in ("/history?page=99", "/history?list=Runs&page=99"):
+        visit(page, path)
+        expect(page.get_by_test_id("stDataFrame")).to_be_visible()
+    jobs.cancel_job(
+        fusescope.database, jobs.submit_job(fusescope.database, presets.request("fusion-pairs", device="cpu")).id
+    )
+    visit(page, "/jobs?page=99")
+    expect(page.get_by_role("heading", name="Ended")).to_be_visible()
+
+
 def test_two_selected_comparisons_become_a_new_one(page: Page, fusescope: Running) -> None:
     for name in ("Left half", "Right half"):
         _measured(fusescope, name)
