@@ -109,7 +109,7 @@ def write_bundle(
     every = (results,) if isinstance(results, Results) else tuple(results)
     _check_whole(every, traces)
     manifest = Manifest(format=FORMAT, results=len(every), comparison=comparison)
-    unfinished = path.with_name(f".{path.name}.{uuid.uuid4().hex}.part")
+    unfinished = path.with_name(f".{uuid.uuid4().hex}.part")
     try:
         with zipfile.ZipFile(unfinished, "x", allowZip64=False) as archive:
             archive.writestr(_member("manifest.json"), msgspec.json.format(msgspec.json.encode(manifest)))

@@ -49,9 +49,9 @@ def run(options: argparse.Namespace) -> Exit:
         if measured is None:
             print("fusescope: interrupted before anything was measured", file=sys.stderr)
             return Exit.INTERRUPTED
+        _print(measured.results, as_json=options.json)  # first: a full disk must not cost what was measured
         if options.output is not None:
             write_bundle(options.output, measured.results, measured.traces)
-    _print(measured.results, as_json=options.json)
     return exit_code(entries_of(measured.results))
 
 

@@ -130,6 +130,19 @@ def test_an_output_that_cannot_be_written_is_refused_before_anything_is_measured
     assert ended.stderr.splitlines()[0].startswith("fusescope: --output ")
 
 
+def test_results_are_shown_also_when_the_bundle_cannot_be_written_after_all(tmp_path: Path) -> None:
+    output = tmp_path / "norm.fusescope"
+    command = [sys.executable, "-m", "app.cli", *NORM, "--json", "--output", str(output)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        process.stderr.readline()  # the place was checked before the first line
+        output.mkdir()
+        out, err = process.communicate(timeout=60)
+    assert process.returncode == 2
+    assert f"{output} cannot be written" in err
+    assert msgspec.json.decode(out, type=Results).trials[0].runs[0].status is RunStatus.SUCCEEDED
+
+
 def test_an_interruption_ends_the_measuring_processes_and_shows_what_there_is(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "app.cli", "run", "attention-ladder", "--device", "cpu", "--json"]
     environment = {**os.environ, "TMPDIR": str(tmp_path)}
