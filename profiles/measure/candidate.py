@@ -79,22 +79,24 @@ def with_circumstances(run: Run, candidate: Candidate) -> Run:
 
 
 def _metrics(candidate: Candidate, module: OperationModule, workload: Workload) -> Iterator[Metric]:
-    """The device's time first where there is one: rates follow from the first."""
+    """The device's time first where there is one. It rates work and traffic; back-to-back calls rate throughput."""
     doubt = candidate.pace.doubt if candidate.pace is not None else None
-    times = [time_metric("call_time", candidate.call_ns, doubt=doubt)]
+    steady = time_metric("call_time", candidate.call_ns, doubt=doubt)
+    principal = steady
     if candidate.gated is not None:
-        times.insert(0, time_metric("gpu_time", candidate.gpu_ns, doubt=candidate.gated.doubt or doubt))
-    yield from times
+        principal = time_metric("gpu_time", candidate.gpu_ns, doubt=candidate.gated.doubt or doubt)
+        yield principal
+    yield steady
     if candidate.first_call_ns is not None:
         yield single_metric("first_call", "ns", candidate.first_call_ns)
     if candidate.peak_bytes is not None:
         yield single_metric("peak_memory", "bytes", candidate.peak_bytes, statistic="max")
-    yield from _rates(times[0], module, workload)
+    if (tokens := module.tokens(workload)) is not None:
+        yield rate_metric("tokens_per_s", "tokens/s", amount=tokens, time=steady)
+    yield from _rates(principal, module, workload)
 
 
 def _rates(time: Metric, module: OperationModule, workload: Workload) -> Iterator[Metric]:
-    if (tokens := module.tokens(workload)) is not None:
-        yield rate_metric("tokens_per_s", "tokens/s", amount=tokens, time=time)
     if (flops := module.useful_flops(workload)) is not None:
         yield rate_metric("useful_tflops", "TFLOP/s", amount=flops / 1e12, time=time)
     yield rate_metric("effective_bandwidth", "GB/s", amount=module.least_bytes(workload) / 1e9, time=time)
