@@ -60,7 +60,7 @@ class Metric(msgspec.Struct, frozen=True, kw_only=True):
     """One number of a run.
 
     Times are in ns, memory in bytes. `low` and `high` bound the interval that `interval` names (`p25-p75`: the
-    spread of the samples, no confidence interval). A metric in doubt says why in `doubt`.
+    spread of the samples, no confidence interval; `min-max`). A metric in doubt says why in `doubt`.
     """
 
     name: str
