@@ -37,7 +37,7 @@ def find_device(device: str) -> Capabilities:
 
 
 def cpu_device() -> Capabilities:
-    return _capabilities("cpu", name=_processor_name(), memory_bytes=_memory_bytes())
+    return _capabilities("cpu", name=processor_name(), memory_bytes=memory_bytes())
 
 
 def cuda_devices(environ: Mapping[str, str] = os.environ) -> tuple[Capabilities, ...]:
@@ -117,7 +117,7 @@ def installed_packages() -> dict[str, str]:
     return found
 
 
-def _processor_name() -> str:
+def processor_name() -> str:
     """The model as the processor writes it; the architecture where it does not."""
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
@@ -127,5 +127,6 @@ def _processor_name() -> str:
     return next(models, "") or platform.processor() or platform.machine()
 
 
-def _memory_bytes() -> int:
+def memory_bytes() -> int:
+    """Of this machine, whatever may be used of it."""
     return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")

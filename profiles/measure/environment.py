@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import importlib.metadata
-import os
 import platform
-from pathlib import Path
 from typing import Any
 
 import torch
 
+from profiles.devices import memory_bytes, processor_name
 from profiles.environment import Environment
 from profiles.measure import nvml
 
@@ -38,8 +37,8 @@ def _of_gpu(device: torch.device) -> Environment:
 def _of_cpu() -> Environment:
     return Environment(
         device="cpu",
-        device_name=_processor_name(),
-        memory_bytes=os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
+        device_name=processor_name(),
+        memory_bytes=memory_bytes(),
         cores=torch.get_num_threads(),
         torch=str(torch.__version__),
         transformers=_installed("transformers"),
@@ -63,14 +62,6 @@ def _installed(package: str) -> str | None:
         return importlib.metadata.version(package)
     except importlib.metadata.PackageNotFoundError:
         return None
-
-
-def _processor_name() -> str:
-    """The model that Linux tells; elsewhere the architecture."""
-    facts = Path("/proc/cpuinfo")
-    lines = facts.read_text().splitlines() if facts.exists() else []
-    names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
-    return next(names, "") or platform.processor() or platform.machine()
 
 
 def _platform() -> str:
