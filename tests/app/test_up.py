@@ -28,7 +28,7 @@ from profiles import lifeline, presets
 from tests.processes import is_alive, living, wait_until
 from workers.broker import broker_url, connect, socket_path
 from workers.dispatch import publish_trial
-from workers.valkey import server_command
+from workers.valkey import answers, server_command
 
 READY_S = 30.0
 
@@ -70,6 +70,9 @@ class Up:
     def child(self, naming: str) -> psutil.Process:
         (found,) = [p for p in psutil.Process(self.pid).children() if naming in " ".join(p.cmdline())]
         return found
+
+    def has_child(self, naming: str) -> bool:
+        return any(naming in " ".join(p.cmdline()) for p in psutil.Process(self.pid).children() if is_alive(p))
 
     def processes(self) -> list[psutil.Process]:
         return psutil.Process(self.pid).children(recursive=True)
@@ -130,8 +133,9 @@ def test_what_dies_is_restarted_and_the_queue_keeps_its_messages(started: Up) ->
     assert wait_until(lambda: started.said.count("was killed by SIGKILL; restarting it in 0.5 s") == 3, 10.0)
     assert wait_until(lambda: started.page() == b"a page\n", READY_S)
     with closing(connect(broker_url(settings))) as client:
-        assert wait_until(lambda: client.llen("fusescope.cuda:3") == 1, 10.0)
-    assert wait_until(lambda: is_alive(started.child("workers")), 10.0)
+        assert wait_until(lambda: answers(client), 10.0)
+        assert client.llen("fusescope.cuda:3") == 1
+    assert wait_until(lambda: started.has_child("workers"), 10.0)
 
 
 def test_nothing_outlives_a_parent_that_is_killed(started: Up) -> None:

@@ -40,19 +40,20 @@ def test_a_job_is_submitted_watched_compared_and_shared_with_a_stranger(
     page.get_by_role("link", name="Ladder to share").first.click(timeout=MEASURED_WITHIN_MS)
     expect(page).to_have_url(re.compile(r"/comparison\?id=\d+"))
     answer = page.locator(".fs-answer")
-    expect(answer).to_contain_text("faster than naive", timeout=MEASURED_WITHIN_MS)
+    told = re.compile("faster than naive|cannot be told apart")  # what a noisy machine measures is its own affair
+    expect(answer).to_contain_text(told, timeout=MEASURED_WITHIN_MS)
     expect(page.locator("tr.pending")).to_have_count(0, timeout=MEASURED_WITHIN_MS)
     expect(page.locator("tr.refused")).to_have_count(2)
     settle(page)
     page.get_by_role("combobox", name="Baseline").click()
     page.get_by_role("option", name="sdpa_math", exact=True).click()
-    expect(answer).to_contain_text("faster than sdpa_math")
+    expect(answer).to_contain_text(re.compile("faster than sdpa_math|cannot be told apart"))
     expect(page.get_by_test_id(NAVIGATION)).to_have_count(5)
     token = _make_link(page).rpartition("/")[2]
 
     stranger = new_page()
     stranger.goto(f"/s/{token}")
-    expect(stranger.locator(".fs-answer")).to_contain_text("faster than sdpa_math")
+    expect(stranger.locator(".fs-answer")).to_have_text(answer.inner_text())
     expect(stranger.get_by_text("read-only link")).to_be_visible()
     stranger.locator("canvas[data-ready]").first.wait_for()
     _leads_nowhere_else(stranger, token)
