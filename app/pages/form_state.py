@@ -1,15 +1,53 @@
 """What the form's widgets share with the address: text that differs from the question's own stands in the query.
 
 A widget's key names its question, device kind and operation, so that another question starts with its own values.
+Around each widget stand `follow`, which gives it news of the address, and `keep`, which gives the address news of it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import streamlit as st
 
 PARTS_SEPARATOR = "."
+
+
+def follow(key: str, name: str, default: str, read: Callable[[str], object]) -> None:
+    """News are an address that was opened and a step back; else what the widget has is newer than the address."""
+    told = initial(name, default)
+    if key not in st.session_state or st.session_state.get(_told(key), told) != told:
+        st.session_state[key] = read(told)
+        st.session_state[_told(key)] = told
+
+
+def keep(key: str, name: str, value: str, default: str) -> None:
+    """Write the value into the address, or leave it out where it is the question's own.
+
+    What is there is not written again: it would undo a step back that is on its way.
+    """
+    if value == default:
+        st.query_params.pop(name, None)
+    elif value != initial(name, default):
+        st.query_params[name] = value
+    st.session_state[_told(key)] = initial(name, default)
+
+
+def follow_list(key: str, name: str, default: Sequence[str]) -> tuple[str, tuple[str, ...]]:
+    """(a key for the widget, what it shows at first). A table's selection cannot be set: news make a new table."""
+    told = initial_list(name, default)
+    if st.session_state.get(_told(key), told) != told:
+        st.session_state[_tables(key)] = st.session_state.get(_tables(key), 0) + 1
+        st.session_state[_told(key)] = told
+    return f"{key} {st.session_state.get(_tables(key), 0)}", told
+
+
+def keep_list(key: str, name: str, values: Sequence[str], default: Sequence[str]) -> None:
+    if tuple(values) == tuple(default):
+        st.query_params.pop(name, None)
+    elif (wanted := list(values) or [""]) != st.query_params.get_all(name):
+        st.query_params[name] = wanted
+    st.session_state[_told(key)] = initial_list(name, default)
 
 
 def initial(name: str, default: str) -> str:
@@ -21,22 +59,16 @@ def initial_list(name: str, default: Sequence[str]) -> tuple[str, ...]:
     return tuple(st.query_params.get_all(name)) or tuple(default)
 
 
-def keep(name: str, value: str, default: str) -> None:
-    """Write the value into the address, or leave it out where it is the question's own."""
-    if value == default:
-        st.query_params.pop(name, None)
-    else:
-        st.query_params[name] = value
+def turn_to(key: str, name: str, usual: str) -> None:
+    """Another question: what was typed for the last one goes from the address, in one step of the browser's history."""
+    kept = {other: st.query_params.get_all(other) for other in st.query_params if PARTS_SEPARATOR not in other}
+    chosen = str(st.session_state[key])
+    st.query_params.from_dict({**kept, name: [] if chosen == usual else [chosen]})
 
 
-def keep_list(name: str, values: Sequence[str], default: Sequence[str]) -> None:
-    if tuple(values) == tuple(default):
-        st.query_params.pop(name, None)
-    else:
-        st.query_params[name] = list(values) or [""]
+def _told(key: str) -> str:
+    return f"{key} told"
 
 
-def forget_parts() -> None:
-    """Another question: what was typed for the last one goes from the address."""
-    for name in [name for name in st.query_params if PARTS_SEPARATOR in name]:
-        del st.query_params[name]
+def _tables(key: str) -> str:
+    return f"{key} tables"

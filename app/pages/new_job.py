@@ -41,17 +41,17 @@ def render() -> None:
 def _question() -> str:
     titles = {preset.name: _short(preset.question) for preset in presets.PRESETS} | {draft.OWN: "Own choice"}
     usual = presets.PRESETS[0].name
-    asked = form_state.initial("preset", usual)
+    form_state.follow("question", "preset", usual, lambda text: text if text in titles else usual)
     chosen = st.pills(
         "Question",
         list(titles),
-        default=asked if asked in titles else usual,
         required=True,
         format_func=titles.__getitem__,
         key="question",
-        on_change=form_state.forget_parts,
+        on_change=form_state.turn_to,
+        args=("question", "preset", usual),
     )
-    form_state.keep("preset", str(chosen), usual)
+    form_state.keep("question", "preset", str(chosen), usual)
     return str(chosen)
 
 
@@ -61,13 +61,14 @@ def _short(question: str) -> str:
 
 
 def _device(known: Sequence[WorkerView]) -> str:
-    asked = form_state.initial("device", preferred_device(known))
+    usual, key = preferred_device(known), "device-choice"
     options = list(offered(known))
+    asked = form_state.initial("device", usual)
     if asked not in options and DEVICE_PATTERN.fullmatch(asked):
         options.append(asked)
-    index = options.index(asked) if asked in options else 0
-    chosen = st.selectbox("Device", options, index=index, format_func=lambda d: label(d, known), key="device-choice")
-    form_state.keep("device", str(chosen), preferred_device(known))
+    form_state.follow(key, "device", usual, lambda text: text if text in options else options[0])
+    chosen = st.selectbox("Device", options, format_func=lambda d: label(d, known), key=key)
+    form_state.keep(key, "device", str(chosen), usual)
     return str(chosen)
 
 
@@ -88,15 +89,16 @@ def _start(question: str, device: str) -> tuple[tuple[draft.Part, ...], Plan]:
 def _operation() -> str:
     titles = {operation.name: operation.title for operation in catalog.OPERATIONS}
     usual = catalog.OPERATIONS[0].name
-    asked = form_state.initial("operation", usual)
+    key = "operation choice"
+    form_state.follow(key, "operation", usual, lambda text: text if text in titles else usual)
     chosen = st.segmented_control(
         "Operation",
         list(titles),
-        default=asked if asked in titles else usual,
         required=True,
         format_func=titles.__getitem__,
-        key="operation choice",
-        on_change=form_state.forget_parts,
+        key=key,
+        on_change=form_state.turn_to,
+        args=(key, "operation", usual),
     )
-    form_state.keep("operation", str(chosen), usual)
+    form_state.keep(key, "operation", str(chosen), usual)
     return str(chosen)

@@ -8,7 +8,7 @@ import streamlit as st
 
 from app.formatting import seconds
 from app.markup import section
-from app.pages.form_state import initial, keep
+from app.pages.form_state import follow, keep
 from profiles.plan import CachePolicy, Order, Plan
 
 BUDGETS_S = (10, 15, 20, 30, 60, 120, 300, 600, 1800)
@@ -45,41 +45,34 @@ def show(start: Plan, context: str) -> Plan:
 
 
 def _choice(offer: _Offer, default: str, context: str) -> str:
-    value = initial(offer.name, default)
-    index = offer.options.index(value if value in offer.options else default)
-    chosen = st.selectbox(
-        offer.title, offer.options, index=index, format_func=str, key=f"{context}|{offer.name}", help=offer.meaning
-    )
-    keep(offer.name, str(chosen), default)
+    key = f"{context}|{offer.name}"
+    follow(key, offer.name, default, lambda text: text if text in offer.options else default)
+    chosen = st.selectbox(offer.title, offer.options, format_func=str, key=key, help=offer.meaning)
+    keep(key, offer.name, str(chosen), default)
     return str(chosen)
 
 
 def _samples(start: Plan, context: str) -> int:
-    text = initial("samples", str(start.samples))
-    value = int(text) if text.isascii() and text.isdigit() and len(text) < 6 else start.samples
+    key = f"{context}|samples"
+    follow(key, "samples", str(start.samples), lambda text: _within(text, start.samples))
     samples = st.number_input(
-        "Samples",
-        LEAST_SAMPLES,
-        MOST_SAMPLES,
-        min(max(value, LEAST_SAMPLES), MOST_SAMPLES),
-        key=f"{context}|samples",
-        help="at least so many samples of every repeated time",
+        "Samples", LEAST_SAMPLES, MOST_SAMPLES, key=key, help="at least so many samples of every repeated time"
     )
-    keep("samples", str(samples), str(start.samples))
+    keep(key, "samples", str(samples), str(start.samples))
     return int(samples)
 
 
+def _within(text: str, usual: int) -> int:
+    value = int(text) if text.isascii() and text.isdigit() and len(text) < 6 else usual
+    return min(max(value, LEAST_SAMPLES), MOST_SAMPLES)
+
+
 def _budget(start: Plan, context: str) -> float:
-    options = sorted({*BUDGETS_S, int(start.budget_s)})
-    text = initial("budget", str(int(start.budget_s)))
-    value = int(text) if text.isascii() and text.isdigit() and int(text) in options else int(start.budget_s)
+    usual, key = int(start.budget_s), f"{context}|budget"
+    options = {str(value): value for value in sorted({*BUDGETS_S, usual})}
+    follow(key, "budget", str(usual), lambda text: options.get(text, usual))
     budget = st.selectbox(
-        "Time budget",
-        options,
-        index=options.index(value),
-        format_func=seconds,
-        key=f"{context}|budget",
-        help="of timing, for each trial",
+        "Time budget", list(options.values()), format_func=seconds, key=key, help="of timing, for each trial"
     )
-    keep("budget", str(budget), str(int(start.budget_s)))
+    keep(key, "budget", str(budget), str(usual))
     return float(budget)

@@ -10,7 +10,7 @@ import streamlit as st
 from app.devices import refusals
 from app.forms import draft
 from app.markup import mono, page, section
-from app.pages.form_state import initial, initial_list, keep, keep_list
+from app.pages.form_state import follow, follow_list, keep, keep_list
 from db.views import WorkerView
 from profiles import catalog
 from profiles.workload import DType, Workload
@@ -47,34 +47,31 @@ def _axes(start: draft.Part, operation: catalog.Operation, context: str) -> tupl
 
 
 def _axis(axis: catalog.Axis, start: draft.Part, context: str) -> str:
-    name, default = f"{start.operation}.{axis.name}", start.axes[axis.name]
-    value = initial(name, default)
+    name, default, key = f"{start.operation}.{axis.name}", start.axes[axis.name], f"{context}|{axis.name}"
     if axis.choices:
-        index = axis.choices.index(value) if value in axis.choices else 0
-        typed = st.selectbox(axis.name, axis.choices, index=index, key=f"{context}|{axis.name}", help=axis.meaning)
+        follow(key, name, default, lambda text: text if text in axis.choices else default)
+        typed = st.selectbox(axis.name, axis.choices, key=key, help=axis.meaning)
     else:
-        follows = draft.FOLLOWS.get(axis.name)
-        placeholder = f"as {follows}" if follows else None
-        typed = st.text_input(
-            axis.name, value, key=f"{context}|{axis.name}", help=axis.meaning, placeholder=placeholder
-        )
-    keep(name, typed or "", default)
+        follow(key, name, default, str)
+        other = draft.FOLLOWS.get(axis.name)
+        typed = st.text_input(axis.name, key=key, help=axis.meaning, placeholder=f"as {other}" if other else None)
+    keep(key, name, typed or "", default)
     return typed or ""
 
 
 def _flag(axis: catalog.Axis, start: draft.Part, context: str) -> str:
-    name, default = f"{start.operation}.{axis.name}", start.axes[axis.name]
-    is_on = st.toggle(axis.name, initial(name, default) == "true", key=f"{context}|{axis.name}", help=axis.meaning)
-    keep(name, "true" if is_on else "false", default)
+    name, default, key = f"{start.operation}.{axis.name}", start.axes[axis.name], f"{context}|{axis.name}"
+    follow(key, name, default, "true".__eq__)
+    is_on = st.toggle(axis.name, key=key, help=axis.meaning)
+    keep(key, name, "true" if is_on else "false", default)
     return "true" if is_on else "false"
 
 
 def _dtype(start: draft.Part, operation: catalog.Operation, context: str) -> DType:
-    name = f"{start.operation}.dtype"
-    value = initial(name, start.dtype)
-    index = operation.dtypes.index(DType(value)) if value in operation.dtypes else 0
-    dtype = st.selectbox("dtype", operation.dtypes, index=index, format_func=str, key=f"{context}|dtype")
-    keep(name, str(dtype), str(start.dtype))
+    name, key = f"{start.operation}.dtype", f"{context}|dtype"
+    follow(key, name, str(start.dtype), lambda text: DType(text) if text in operation.dtypes else start.dtype)
+    dtype = st.selectbox("dtype", operation.dtypes, format_func=str, key=key)
+    keep(key, name, str(dtype), str(start.dtype))
     return DType(dtype)
 
 
@@ -90,8 +87,8 @@ def _variants(
     """A table with checkboxes; the chosen variants in the catalogue's order."""
     operation = catalog.operation(start.operation)
     known = catalog.variants(operation)
-    name = f"{start.operation}.variant"
-    before = initial_list(name, start.variants)
+    name, key = f"{start.operation}.variant", f"{context}|variants"
+    table_key, before = follow_list(key, name, start.variants)
     heading = st.container()
     reasons = {variant: refusals(variant, _example(typed), workers) for variant in known}
     table = {
@@ -102,7 +99,7 @@ def _variants(
     }
     selected = st.dataframe(
         table,
-        key=f"{context}|variants",
+        key=table_key,
         on_select="rerun",
         selection_mode="multi-row",
         selection_default={"selection": {"rows": [i for i, v in enumerate(known) if str(v) in before]}},
@@ -117,7 +114,7 @@ def _variants(
         alt=f"Variants of {operation.name}; the selected rows are measured",
     )
     chosen = tuple(str(known[row]) for row in sorted(selected["selection"]["rows"]))
-    keep_list(name, chosen, start.variants)
+    keep_list(key, name, chosen, start.variants)
     aside = f"{len(chosen)} of {len(known)} chosen · refused ones are still recorded, with the reason"
     heading.html(section("Variants", aside=escape(aside)))
     return chosen

@@ -61,6 +61,22 @@ def test_what_is_typed_into_the_form_stands_in_the_address_and_comes_back(page: 
     expect(_fact(page, "Trials")).to_have_text("4")
 
 
+def test_a_step_back_takes_back_what_was_typed_and_chosen(page: Page) -> None:
+    visit(page, "/new-job")
+    _type(page, "seq_q", "256")
+    _type(page, "seq_q", "128")
+    _tick_row(page, 1)
+    expect(page.get_by_text("6 of 7 chosen")).to_be_visible()
+    page.get_by_text("What did my fusion remove?").click()
+    expect(page.get_by_role("textbox", name="hidden", exact=True)).to_be_visible()
+    for chosen, seq in (("6 of 7", "128"), ("7 of 7", "128"), ("7 of 7", "256"), ("7 of 7", "512")):
+        page.go_back()
+        expect(page.get_by_role("textbox", name="seq_q", exact=True)).to_have_value(seq)
+        expect(page.get_by_text(f"{chosen} chosen")).to_be_visible()
+        settle(page)
+    assert page.url.endswith("/new-job")
+
+
 def test_an_axis_that_cannot_be_read_is_explained_and_nothing_can_be_started(page: Page) -> None:
     visit(page, "/new-job")
     _type(page, "heads", "many")
@@ -73,6 +89,7 @@ def test_an_axis_that_cannot_be_read_is_explained_and_nothing_can_be_started(pag
 
 def test_a_job_is_submitted_by_keyboard_watched_and_ends_among_the_ended(page: Page, fusescope: Running) -> None:
     visit(page, SMALL)
+    expect(page.get_by_role("button", name="Start job")).to_be_enabled()
     page.get_by_role("textbox", name="Name", exact=True).fill("Small norm")
     page.keyboard.press("Control+Enter")
     expect(page).to_have_url(re.compile(r"/jobs$"))
