@@ -1,5 +1,7 @@
-# Everything works on a fresh clone, without a virtual environment. PYTHON: 3.11 or later; ARGS go to the command.
+# Everything works on a fresh clone, without a virtual environment. PYTHON: 3.11 or later; ARGS go to the command;
+# WORKERS is how many processes run the tests, each a file at a time (much of the suite waits for other processes).
 PYTHON ?= python3
+WORKERS ?= 2
 BIN := .venv/bin
 
 .PHONY: install up test check
@@ -12,7 +14,7 @@ up: install
 
 test:
 	@$(PYTHON) install.py --dev
-	@exec $(BIN)/pytest $(ARGS)
+	@exec $(BIN)/pytest -n $(WORKERS) --dist loadfile $(ARGS)
 
 check:
 	@$(PYTHON) install.py --dev
