@@ -10,7 +10,7 @@ from math import prod
 from app.forms import sweep
 from profiles import catalog, presets
 from profiles.job import MOST_TRIALS, JobError, JobRequest, TrialRequest, check_job
-from profiles.plan import Plan
+from profiles.plan import CachePolicy, Plan
 from profiles.workload import AxisValue, DType, Workload
 
 OWN = "own"
@@ -62,6 +62,10 @@ def own_part(operation: str, *, device: str) -> Part:
         dtype=dtype,
         variants=tuple(str(variant) for variant in catalog.variants(known)),
     )
+
+
+def own_plan(*, device: str) -> Plan:
+    return Plan(cache=CachePolicy.WARM if device.startswith("cpu") else CachePolicy.COLD, budget_s=30.0)
 
 
 def axis_texts(workload: Workload) -> dict[str, str]:

@@ -6,24 +6,43 @@ from collections.abc import Sequence
 
 from app.forms import draft, sweep
 from profiles.job import JobRequest, TrialRequest
+from profiles.plan import Plan
 
 
 def query(request: JobRequest) -> dict[str, str | list[str]]:
-    """Query parameters as the form reads them; what is as the form has it anyway is left out.
+    """Query parameters as the form reads them.
 
-    The axes of several trials of one operation become sweeps; a second operation keeps its defaults.
+    The axes of several trials of one operation become sweeps. An own choice has one operation: the first.
     """
-    first = request.trials[0]
-    operation = first.workload.operation
-    same = [trial for trial in request.trials if trial.workload.operation == operation]
-    given: dict[str, str | list[str]] = {"device": request.device}
+    operations = list(dict.fromkeys(trial.workload.operation for trial in request.trials))
+    given: dict[str, str | list[str]] = {"device": request.device, **_plan(request.plan)}
     if request.preset is not None:
         given["preset"] = request.preset
     else:
-        given |= {"preset": draft.OWN, "operation": operation}
-    given |= {f"{operation}.{name}": text for name, text in _axes(same).items()}
-    given |= {f"{operation}.dtype": str(first.workload.dtype), f"{operation}.variant": list(first.variants)}
+        operations = operations[:1]
+        given |= {"preset": draft.OWN, "operation": operations[0]}
+    for operation in operations:
+        given |= _part(operation, [trial for trial in request.trials if trial.workload.operation == operation])
     return given
+
+
+def _plan(plan: Plan) -> dict[str, str]:
+    return {
+        "cache": str(plan.cache),
+        "order": str(plan.order),
+        "samples": str(plan.samples),
+        "budget": str(int(plan.budget_s)),
+    }
+
+
+def _part(operation: str, trials: Sequence[TrialRequest]) -> dict[str, str | list[str]]:
+    first = trials[0]
+    axes = {f"{operation}.{name}": text for name, text in _axes(trials).items()}
+    return {
+        **axes,
+        f"{operation}.dtype": str(first.workload.dtype),
+        f"{operation}.variant": list(first.variants),
+    }
 
 
 def _axes(trials: Sequence[TrialRequest]) -> dict[str, str]:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 import streamlit as st
 
 PARTS_SEPARATOR = "."
+NONE = ("",)  # a list of which nothing is chosen
 
 
 def follow(key: str, name: str, default: str, read: Callable[[str], object]) -> None:
@@ -24,12 +25,11 @@ def follow(key: str, name: str, default: str, read: Callable[[str], object]) -> 
 def keep(key: str, name: str, value: str, default: str) -> None:
     """Write the value into the address, or leave it out where it is the question's own.
 
-    What is there is not written again: it would undo a step back that is on its way.
+    An address that says so already stays as it is: writing it again would undo a step back that is on its way, and
+    every other writing is a step that the browser's history gets.
     """
-    if value == default:
-        st.query_params.pop(name, None)
-    elif value != initial(name, default):
-        st.query_params[name] = value
+    if value != initial(name, default):
+        _write(name, [] if value == default else [value])
     st.session_state[_told(key)] = initial(name, default)
 
 
@@ -43,10 +43,9 @@ def follow_list(key: str, name: str, default: Sequence[str]) -> tuple[str, tuple
 
 
 def keep_list(key: str, name: str, values: Sequence[str], default: Sequence[str]) -> None:
-    if tuple(values) == tuple(default):
-        st.query_params.pop(name, None)
-    elif (wanted := list(values) or [""]) != st.query_params.get_all(name):
-        st.query_params[name] = wanted
+    chosen = tuple(values) or NONE
+    if chosen != initial_list(name, default):
+        _write(name, [] if chosen == tuple(default) else chosen)
     st.session_state[_told(key)] = initial_list(name, default)
 
 
@@ -64,6 +63,13 @@ def turn_to(key: str, name: str, usual: str) -> None:
     kept = {other: st.query_params.get_all(other) for other in st.query_params if PARTS_SEPARATOR not in other}
     chosen = str(st.session_state[key])
     st.query_params.from_dict({**kept, name: [] if chosen == usual else [chosen]})
+
+
+def _write(name: str, values: Sequence[str]) -> None:
+    if values:
+        st.query_params[name] = list(values)
+    else:
+        st.query_params.pop(name, None)
 
 
 def _told(key: str) -> str:

@@ -77,13 +77,13 @@ def _filled_in(question: str, device: str, known: Sequence[WorkerView]) -> tuple
     start, plan = _start(question, device)
     takers, name = taking(known, device), short_name(device, known)
     parts = tuple(workload_form.show(part, f"{question}|{kind}", takers, name) for part in start)
-    return parts, plan_form.show(plan, f"{question}|{kind}")
+    return parts, plan_form.show(plan, f"{question}|{kind}", on_cpu=kind == "cpu")
 
 
 def _start(question: str, device: str) -> tuple[tuple[draft.Part, ...], Plan]:
     if question != draft.OWN:
         return draft.preset_parts(question, device=device), presets.request(question, device=device).plan
-    return (draft.own_part(_operation(), device=device),), Plan(budget_s=30.0)
+    return (draft.own_part(_operation(), device=device),), draft.own_plan(device=device)
 
 
 def _operation() -> str:

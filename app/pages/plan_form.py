@@ -34,10 +34,11 @@ ORDER = _Offer(
 )
 
 
-def show(start: Plan, context: str) -> Plan:
+def show(start: Plan, context: str, *, on_cpu: bool) -> Plan:
+    """A CPU's caches are not flushed: there is no policy to choose."""
     st.html(section("Plan"))
     with st.grid(4, min_column_width=140, gap="small"):
-        cache = _choice(CACHE, str(start.cache), context)
+        cache = str(start.cache) if on_cpu else _choice(CACHE, str(start.cache), context)
         order = _choice(ORDER, str(start.order), context)
         samples = _samples(start, context)
         budget = _budget(start, context)

@@ -13,7 +13,7 @@ from app.forms.command import submit_command
 from app.forms.links import query
 from profiles import catalog, presets
 from profiles.job import JobError, JobRequest
-from profiles.plan import Plan
+from profiles.plan import CachePolicy, Plan
 from profiles.workload import DType, Workload
 
 
@@ -99,6 +99,18 @@ def test_the_address_of_a_request_says_what_is_to_be_changed() -> None:
     assert asked["attention.seq_q"] == "512…515"
     assert asked["attention.seq_kv"] == ""
     assert asked["attention.batch"] == "1"
+
+
+def test_the_address_of_a_request_keeps_its_plan_and_all_of_its_operations() -> None:
+    usual = presets.request("fusion-pairs", device="cpu")
+    asked = query(msgspec.structs.replace(usual, plan=Plan(cache=CachePolicy.WARM, samples=40, budget_s=120.0)))
+    assert [asked[name] for name in ("cache", "order", "samples", "budget")] == ["warm", "interleaved", "40", "120"]
+    assert (asked["swiglu.rows"], asked["residual_rms_norm.rows"]) == ("256", "1024")
+
+
+def test_an_own_choice_on_a_cpu_is_measured_as_the_questions_are() -> None:
+    assert draft.own_plan(device="cpu").cache is presets.request("attention-ladder", device="cpu").plan.cache
+    assert draft.own_plan(device="cuda:1").cache is presets.request("attention-ladder", device="cuda").plan.cache
 
 
 def test_the_address_of_an_own_choice_names_its_operation() -> None:
