@@ -11,7 +11,7 @@ import streamlit as st
 
 from app import addresses, context, submission
 from app.devices import refusals, taking
-from app.formatting import GIB, NOT_RECORDED, about, count, memory, plural
+from app.formatting import GIB, MIB, NOT_RECORDED, about, count, memory, plural
 from app.forms import draft
 from app.forms.command import submit_command
 from app.forms.estimates import peak_memory
@@ -73,9 +73,9 @@ def _request(draft_: draft.Draft) -> tuple[JobRequest | None, str | None]:
     try:
         return draft.request(draft_), None
     except SweepError:
-        return None, "An axis cannot be read; the reason stands under it."
+        return None, "An axis cannot be read; the reason stands under the axes."
     except JobError as error:
-        return None, f"{str(error)[0].upper()}{str(error)[1:]}."
+        return None, f"{error}."
 
 
 def _facts(request: JobRequest | None, takers: Sequence[WorkerView]) -> list[tuple[str, str]]:
@@ -95,7 +95,7 @@ def _memory(request: JobRequest, takers: Sequence[WorkerView]) -> str:
     if needed is None:
         return NOT_RECORDED
     whole = _device_memory(takers)
-    return f"about {memory(needed)}" + (f" of {whole / GIB:,.0f} GiB" if whole else "")
+    return f"about {memory(max(needed, MIB))}" + (f" of {whole / GIB:,.0f} GiB" if whole else "")
 
 
 def _needed(request: JobRequest, takers: Sequence[WorkerView]) -> float | None:
