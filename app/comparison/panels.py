@@ -122,9 +122,14 @@ def _summary(entry: ComparedRun, by: By) -> str:
 
 
 def _keep(name: str) -> Callable[[str | None], None]:
-    """Write the view that a person rests at into the address; the whole timeline stays out of it."""
+    """Write the view that a person rests at into the address; the whole timeline stays out of it.
+
+    What is there is not written again: it would undo a step back that is on its way.
+    """
 
     def keep(zoom: str | None) -> None:
+        if zoom == st.query_params.get(name):
+            return
         if zoom:
             st.query_params[name] = zoom
         else:

@@ -103,6 +103,27 @@ def test_timeline_zooms_pans_and_fits_by_keys_and_the_address_keeps_the_view(pag
     expect(page).not_to_have_url(re.compile(r"[?&]t="))
 
 
+def test_a_step_back_takes_the_timeline_back_too(page: Page, ladder: JobView) -> None:
+    _open(page, ladder)
+    canvas, whole = _canvas(page), _view(page)
+    canvas.focus()
+    page.keyboard.press("w")
+    expect(page).to_have_url(re.compile(r"[?&]t="))
+    settle(page)
+    zoomed = _view(page)
+    page.keyboard.press("w")
+    page.wait_for_function("(first) => location.href !== first", arg=page.url)
+    settle(page)
+    page.go_back()
+    _expect_view(page, zoomed)
+    settle(page)
+    page.go_back()
+    _expect_view(page, whole)
+    expect(page).not_to_have_url(re.compile(r"[?&]t="))
+    page.keyboard.press("w")
+    expect(page).to_have_url(re.compile(r"[?&]t="))
+
+
 def test_rerun_of_the_page_leaves_the_canvas_its_focus_and_its_view(page: Page, ladder: JobView) -> None:
     _open(page, ladder)
     canvas = _canvas(page)
@@ -271,6 +292,14 @@ def _canvas(page: Page) -> Locator:
     canvas.wait_for()
     canvas.scroll_into_view_if_needed()
     return canvas
+
+
+def _expect_view(page: Page, wanted: dict[str, object]) -> None:
+    for _ in range(50):
+        if all(abs(_view(page)[end] - wanted[end]) < 10 for end in ("from", "to")):
+            return
+        page.wait_for_timeout(100)
+    pytest.fail(f"the timeline shows {_view(page)}, not {wanted}")
 
 
 def _view(page: Page) -> dict[str, object]:

@@ -13,6 +13,7 @@ class Chart {
     this.view = { from: 0, to: 1, measured: null };
     this.pointer = { x: null, hit: null };
     this.fitted = true;
+    this.unheard = [];
     listen(this.canvas, this);
     new ResizeObserver(() => this.resize()).observe(root);
     document.fonts.ready.then(() => this.redraw());
@@ -22,14 +23,31 @@ class Chart {
     this.write = write;
     this.palette = makePalette(this.pen, isDark(this.root));
     this.canvas.setAttribute("aria-label", data.label);
-    if (this.written === undefined) {
-      this.written = data.zoom ?? WHOLE;
-      this.wanted = parseZoom(data.zoom);
-    }
+    this.follow(data.zoom ?? WHOLE);
     const keys = data.lanes.map((lane) => lane.url).join();
     this.asked = data.lanes;
     if (keys !== this.keys) this.load(keys);
     this.arrange();
+  }
+
+  // The address as the page knows it: an echo of what was written here, or news (it was opened, or a step back).
+  follow(told) {
+    const echo = this.unheard.indexOf(told);
+    if (echo >= 0) this.unheard.splice(0, echo + 1);
+    else if (told !== this.told) this.open(told);
+    this.told = told;
+  }
+
+  // Before the runs are read, the view waits for them; later the component's state has to hear of it too.
+  open(told) {
+    clearTimeout(this.timer);
+    this.written = told;
+    this.wanted = parseZoom(told);
+    if (!this.canvas.dataset.ready) return;
+    if (this.wanted) this.show(...this.wanted);
+    else this.fit(false);
+    this.wanted = null;
+    this.timer = setTimeout(() => this.write("view", told));
   }
 
   async load(keys) {
@@ -170,6 +188,7 @@ class Chart {
       const zoom = this.fitted ? WHOLE : `${(this.view.from / 1e3).toFixed(2)}~${(this.view.to / 1e3).toFixed(2)}`;
       if (zoom === this.written) return;
       this.written = zoom;
+      this.unheard.push(zoom);
       this.write("view", zoom);
     }, SETTLE_MS);
   }
