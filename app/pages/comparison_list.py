@@ -10,13 +10,13 @@ from app import addresses, context
 from app.formatting import moment, plural
 from app.markup import Tone, brief
 from app.pages import links
+from app.pages.grid import ROW_PX, height
 from app.pages.paging import current, pager
 from app.states import comparison_words, short_device
 from db import comparisons, history
 from db.errors import IllegalMove
 from db.views import ComparisonSummary, HistoryFilter, Page
 
-ROW_PX = 35
 COLOURS = {None: "gray", Tone.IDLE: "gray", Tone.RUN: "blue", Tone.WARN: "orange", Tone.BAD: "red", Tone.OK: "green"}
 
 
@@ -49,13 +49,15 @@ def _table(found: Page[ComparisonSummary]) -> list[int]:
         "By": [summary.created_by or "" for summary in found.items],
         "When": [moment(summary.created_at, zone) for summary in found.items],
     }
+    if not any(summary.created_by for summary in found.items):
+        del table["By"]
     state = st.dataframe(
         table,
         key=f"comparisons {[summary.id for summary in found.items]}",
         on_select="rerun",
         selection_mode="multi-row",
         row_height=ROW_PX,
-        height=ROW_PX * (len(found.items) + 1) + 2,
+        height=height(len(found.items)),
         hide_index=True,
         column_config={
             "Comparison": st.column_config.TextColumn(width=190),

@@ -9,7 +9,8 @@ import streamlit as st
 from app import addresses, context
 from app.formatting import moment
 from app.pages import links
-from app.pages.comparison_list import ROW_PX, open_new
+from app.pages.comparison_list import open_new
+from app.pages.grid import ROW_PX, height
 from app.pages.paging import current, pager
 from app.states import RUN_TONES, short_device
 from db import history
@@ -53,7 +54,7 @@ def _table(found: Page[RunSummary]) -> list[int]:
         on_select="rerun",
         selection_mode="multi-row",
         row_height=ROW_PX,
-        height=ROW_PX * (len(found.items) + 1) + 2,
+        height=height(len(found.items)),
         hide_index=True,
         placeholder="–",
         column_config={

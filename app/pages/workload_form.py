@@ -11,12 +11,12 @@ from app.devices import refusals
 from app.forms import draft
 from app.markup import mono, page, section
 from app.pages.form_state import follow, follow_list, keep, keep_list
+from app.pages.grid import ROW_PX, height
 from db.views import WorkerView
 from profiles import catalog
 from profiles.workload import DType, Workload
 
 READY, REFUSED, UNKNOWN = "ready", "will be refused", "no worker"
-ROW_PX = 35
 SWEEP_HINT = '<span class="fs-small">Several values make a sweep: <code>512, 1024</code> or <code>512…575</code></span>'
 
 
@@ -104,7 +104,7 @@ def _variants(
         selection_mode="multi-row",
         selection_default={"selection": {"rows": [i for i, v in enumerate(known) if str(v) in before]}},
         row_height=ROW_PX,
-        height=ROW_PX * (len(known) + 1) + 2,
+        height=height(len(known)),
         hide_index=True,
         column_config={
             f"On {device_name}": st.column_config.MultiselectColumn(
