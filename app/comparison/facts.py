@@ -63,8 +63,9 @@ def _hosts(entries: Sequence[ComparedRun]) -> list[str]:
 
 
 def _plans(entries: Sequence[ComparedRun]) -> list[str]:
-    """The cache policy is that of the GPU time: a CPU has none."""
-    return _distinct(_plan(entry) for entry in entries)
+    """The cache policy is that of the GPU time: a CPU has none. What is to come says nothing while others are known."""
+    known = [entry for entry in entries if entry.environment is not None]
+    return _distinct(_plan(entry) for entry in known or entries)
 
 
 def _plan(entry: ComparedRun) -> str:
