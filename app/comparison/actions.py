@@ -21,7 +21,8 @@ def export_popover(view: ComparisonView, choice: Choice) -> None:
 
 
 def rename_popover(view: ComparisonView) -> None:
-    with st.popover("Rename", type="tertiary"), st.form("rename", border=False):
+    # A new name makes a new popover, which is closed.
+    with st.popover("Rename", type="tertiary", key=f"rename {view.name}"), st.form("rename", border=False):
         name = st.text_input("Name", view.name, max_chars=200)
         if st.form_submit_button("Save", type="primary"):
             if name.strip():
