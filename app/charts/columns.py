@@ -62,13 +62,19 @@ def frame(entries: Sequence[Entry], *, by: By, base_key: str | None) -> Frame:
         unit=time_unit(entries[0].workload),
         by=by,
         base_key=base_key,
-        on_cpu=bool(times) and By.GPU_TIME not in times,
+        on_cpu=By.GPU_TIME not in times if times else _on_cpu(entries),
         longest_ns=max((traced_ns(run) for run in runs), default=0),
-        times=times or tuple(By),
+        times=times or ((By.CALL_TIME,) if _on_cpu(entries) else tuple(By)),
         graphs=any(run.counts is not None and run.counts.graph_launches for run in runs),
         tokens=any(run.metric("tokens_per_s") for run in runs),
         flops=any(run.metric("useful_tflops") for run in runs),
     )
+
+
+def _on_cpu(entries: Sequence[Entry]) -> bool:
+    """By what is known before anything is measured, so that the columns stay as they are when the first run comes."""
+    devices = {entry.environment.device for entry in entries if entry.environment is not None}
+    return devices == {"cpu"}
 
 
 def columns(frame: Frame) -> tuple[Column, ...]:
@@ -76,7 +82,7 @@ def columns(frame: Frame) -> tuple[Column, ...]:
     principal = frame.times[0]
     against = f"against {frame.base_key}" if frame.base_key else "no baseline"
     return (
-        Column("What ran", "", lambda _, run, __: what_ran(run.receipt), number=False),
+        Column("What ran", "", lambda row, run, _: what_ran(row.entry.variant, run.receipt), number=False),
         *_counted(frame),
         Column(
             _time_title(principal),

@@ -76,7 +76,7 @@ def _block(block: Block, crowded: bool) -> str:
     thin = " thin" if block.thin or crowded else ""
     unplaced = " unplaced" if block.stages == 0 else ""
     figures = whole_time(block.time_ns) if thin else f"{whole_time(block.time_ns)} · {whole_percent(block.share)}"
-    fused = f"<span>{block.stages} stages in one</span>" if block.stages > 1 and not crowded else ""
+    fused = f"<span>{block.stages} stages in one</span>" if block.stages > 1 and not thin else ""
     where = "stage not recorded; " if block.stages == 0 else ""
     title = f"{where}{'; '.join(block.names)}: {whole_time(block.time_ns)}, {whole_percent(block.share)}"
     return (

@@ -11,6 +11,7 @@ from profiles.comparison.entry import Entry
 from profiles.results import Receipt
 
 AUTOMATIC = "auto"
+COMPILED = "@compile"
 BACKENDS = {"cudnn": "cuDNN"}
 
 
@@ -19,10 +20,10 @@ def backend(name: str) -> str:
     return BACKENDS.get(name, name)
 
 
-def what_ran(receipt: Receipt | None) -> str:
+def what_ran(variant_name: str, receipt: Receipt | None) -> str:
     """Plain text where what ran is what was asked, a badge where a choice was made or a worse one ran."""
     if receipt is None:
-        return muted("as written")
+        return muted("compiled" if variant_name.endswith(COMPILED) else "as written")
     return titled(_said(receipt), receipt.detail) if receipt.detail else _said(receipt)
 
 
@@ -66,6 +67,6 @@ def _row(entry: Entry, receipt: Receipt, *, filled: bool) -> str:
         f"<td>{escape(backend(receipt.asked))}</td>",
         f"<td>{escape(backend(receipt.ran)) if receipt.ran else missing('no kernel of a known backend was seen')}</td>",
         f'<td class="fs-muted">{escape(order) or missing("the order was not recorded")}</td>',
-        f'<td class="fs-muted fs-wrap">{reasons}{detail}</td>',
+        f'<td class="fs-muted fs-wrap">{f"{reasons}{detail}" or missing("no other backend was asked or refused")}</td>',
     )
     return f"<tr>{''.join(cells)}</tr>"

@@ -26,6 +26,7 @@ from profiles.results import Correctness, Counts, FailureKind, Finding, Receipt,
 from tests.profiles.comparison.ladder import failed, ladder, ladder_runs, refused, results, use
 from tests.profiles.comparison.other import CPU, CPU_LADDER, DECODER, cpu_runs, decoder_runs
 
+STAGES = ("scores", "scale", "mask", "softmax", "values")
 EVIL = '<img src=x onerror="alert(1)">'
 
 
@@ -148,10 +149,12 @@ def test_names_and_reasons_from_outside_are_escaped_everywhere() -> None:
 
 
 def test_receipt_badges_tell_a_choice_and_a_fall_apart_from_what_was_asked() -> None:
-    assert "auto → flash" in what_ran(Receipt(asked="auto", ran="flash"))
-    assert "fs-badge warn" in what_ran(Receipt(asked="auto", ran="math", fell_back=True))
-    assert "fs-badge" not in what_ran(Receipt(asked="cudnn", ran="cudnn"))
-    assert "cuDNN, as asked" in what_ran(Receipt(asked="cudnn", ran="cudnn"))
+    assert "auto → flash" in what_ran("sdpa", Receipt(asked="auto", ran="flash"))
+    assert "fs-badge warn" in what_ran("sdpa", Receipt(asked="auto", ran="math", fell_back=True))
+    assert "fs-badge" not in what_ran("sdpa", Receipt(asked="cudnn", ran="cudnn"))
+    assert "cuDNN, as asked" in what_ran("sdpa", Receipt(asked="cudnn", ran="cudnn"))
+    assert "as written" in what_ran("unfused", None)
+    assert "compiled" in what_ran("unfused@compile", None)
 
 
 def test_receipts_are_folded_and_give_each_reason() -> None:
@@ -168,6 +171,22 @@ def test_ledger_lets_a_fused_kernel_span_its_rows() -> None:
     assert "grid-column:4;grid-row:2/span 5" in html
     assert "5 stages in one" in html
     assert "5 kernels, 1 copy, 2 fills" in html
+
+
+def test_a_thin_block_has_room_for_its_name_alone() -> None:
+    uses = (use("Memset", Role.FILL, 0.7, *STAGES, position=0), use("fused", Role.ATTENTION, 60.0, *STAGES, position=1))
+    laid_out = ledger(entries_of(results(msgspec.structs.replace(ladder_runs()[2], kernels=uses))))
+    assert laid_out is not None
+    memset, fused = re.findall(r'<div class="fs-ledger-block.*?</div>', ledger_html(laid_out, base_key=None))
+    assert ("Memset" in memset, "stages in one" in memset) == (True, False)
+    assert "5 stages in one" in fused
+
+
+def test_a_cpus_columns_are_known_before_the_first_run_is_timed() -> None:
+    runs = [refused("sdpa_cudnn", "needs a cuda device"), failed("naive", FailureKind.CRASHED, "signal 9")]
+    head = " | ".join(_head(_table(entries_of(results(*runs, workload=CPU_LADDER, environment=CPU)))))
+    assert "Operators per forward" in head
+    assert "GPU time" not in head
 
 
 def test_bars_share_one_linear_scale() -> None:
