@@ -23,12 +23,13 @@ from profiles.bundle import BundleError, write_bundle
 from profiles.comparison.entry import entries_of, sections
 from profiles.comparison.figures import workload_label
 from profiles.comparison.speed import By
+from profiles.devices import DeviceError, find_device
 from profiles.environment import Environment
 from profiles.job import JobRequest, TrialRequest
 from profiles.results import Failure, Results, Run, RunStatus, Trial
 from profiles.supervisor import MeasuredRun, TrialError, measure_trial
 
-ERRORS = (*request.ERRORS, BundleError)
+ERRORS = (*request.ERRORS, BundleError, DeviceError)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -38,11 +39,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> Exit:
     job = request.build_request(options)
+    device = find_device(job.device).device
     if options.output is not None:
         _check_writable(options.output)
     with TemporaryDirectory(prefix="fusescope-") as directory, _cancelled_by_signals() as cancelled:
         try:
-            measured = _Measurement(job, Path(directory), ProgressLines(sys.stderr), cancelled).measure()
+            measured = _Measurement(job, device, Path(directory), ProgressLines(sys.stderr), cancelled).measure()
         except TrialError as error:
             print(f"fusescope: {error.message}", file=sys.stderr)
             return Exit.FAILED
@@ -75,17 +77,15 @@ class _Signals:
 
 @dataclass(slots=True)
 class _Measurement:
+    """`device` is the one that the job's device class means here."""
+
     job: JobRequest
+    device: str
     directory: Path
     lines: ProgressLines
     cancelled: _Signals
     environment: Environment | None = None
     traces: dict[str, Path] = field(default_factory=dict)
-
-    @property
-    def device(self) -> str:
-        """The one device that a device class means here and now."""
-        return "cuda:0" if self.job.device == "cuda" else self.job.device
 
     def measure(self) -> Measured | None:
         """None where an interruption came before a measuring process said what machine this is. TrialError where not

@@ -124,6 +124,13 @@ def test_without_torch_one_line_says_so(tmp_path: Path) -> None:
     assert "Traceback" not in ended.stderr
 
 
+def test_a_device_that_is_not_here_is_refused_with_what_there_is() -> None:
+    told = fusescope("run", "attention-ladder", "--device", "cuda:63")
+    assert (told.returncode, told.stdout) == (2, "")
+    assert "no device 'cuda:63' on this machine; expected one of" in told.stderr
+    assert "'cpu'" in told.stderr
+
+
 def test_an_output_that_cannot_be_written_is_refused_before_anything_is_measured(tmp_path: Path) -> None:
     ended = fusescope(*NORM, "--output", str(tmp_path / "nowhere" / "norm.fusescope"))
     assert ended.returncode == 2
