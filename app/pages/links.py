@@ -1,9 +1,11 @@
-"""Ways from one page to another that keep the session; a page is named by its address."""
+"""Ways from one page to another; a page is named by its address."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
+from urllib.parse import urlencode
 
 import streamlit as st
 
@@ -18,8 +20,13 @@ def register(pages: Mapping[str, Any]) -> None:
 
 
 def go(page: str, query: Query | None = None) -> NoReturn:
-    st.switch_page(st.session_state[PAGES][page], query_params=dict(query or {}))
-    raise AssertionError("unreachable: switching pages ends the run")
+    """By the browser, as a link does.
+
+    `st.switch_page` first gives the page that is left the query of the other one, and a step back would lead there.
+    """
+    target = f"{page}?{urlencode(query, doseq=True)}" if query else page
+    st.html(f"<script>window.location.assign({json.dumps(target)})</script>", unsafe_allow_javascript=True)
+    st.stop()
 
 
 def page_link(label: str, page: str, *, query: Query | None = None, icon: str | None = None) -> None:

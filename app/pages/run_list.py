@@ -8,7 +8,7 @@ import streamlit as st
 
 from app import addresses, context
 from app.formatting import moment
-from app.pages import links
+from app.markup import link, page
 from app.pages.comparison_list import open_new
 from app.pages.grid import ROW_PX, height
 from app.pages.paging import current, pager
@@ -80,5 +80,5 @@ def _actions(selected: Sequence[RunSummary]) -> None:
         open_new([run.id for run in selected], name=" and ".join(variants[:3])[:120])
     one = selected[0] if len(selected) == 1 else None
     if one is not None and one.comparison_id is not None:
-        links.page_link("Its comparison", addresses.COMPARISON, query={"id": str(one.comparison_id)})
+        st.html(page(link("Its comparison", addresses.comparison(one.comparison_id))), width="content")
     st.caption("Select at least two runs to put them side by side." if len(selected) < 2 else "as a new comparison")

@@ -185,6 +185,9 @@ def test_two_selected_comparisons_become_a_new_one(page: Page, fusescope: Runnin
     made = comparisons.comparison(fusescope.database, int(re.findall(r"id=(\d+)", page.url)[0]))
     assert {entry.variant for entry in made.entries} == {"unfused", "functional"}
     assert len(made.entries) == 4
+    page.go_back()
+    expect(page).to_have_url(re.compile(r"/history\?q=half$"))
+    expect(page.get_by_role("textbox", name="Search", exact=True)).to_have_value("half")
 
 
 def test_a_comparison_is_renamed_in_history(page: Page, fusescope: Running) -> None:
