@@ -20,14 +20,22 @@ from db.errors import NotFound
 from db.views import ComparisonView, JobStatus
 
 ID = "id"
+SHOWN = "a comparison was shown"
+
+# Streamlit's navigation takes the query away before it leaves a page: on the way back that step is none of a person's.
+STEP_BACK = "<script>window.history.back()</script>"
 
 
 def render() -> None:
     st.html(f"<style>{css()}</style>")
     view = _find(st.query_params.get(ID))
+    if view is None and ID not in st.query_params and st.session_state.get(SHOWN):
+        st.html(STEP_BACK, unsafe_allow_javascript=True)
+        return
     if view is None:
         st.html(page(f"<p>There is no such comparison. Look for it in {link('History', 'history')}.</p>"))
         return
+    st.session_state[SHOWN] = True
     with st.container(horizontal=True, vertical_alignment="top", horizontal_alignment="distribute", key="head"):
         st.html(head_html(view, zone=zone()))
         actions = st.container(horizontal=True, horizontal_alignment="right", width="content", key="actions")

@@ -257,6 +257,17 @@ def test_exports_are_offered_as_files(page: Page, ladder: JobView) -> None:
         assert f".{ending}" in answer.headers["content-disposition"]
 
 
+def test_a_step_back_from_another_page_leads_to_the_comparison(page: Page, ladder: JobView) -> None:
+    _open(page, ladder, "&base=sdpa_flash")
+    address = page.url
+    page.get_by_test_id("stTopNavLink").get_by_text("Workers").click()
+    expect(page.get_by_role("heading", name="Workers", exact=True)).to_be_visible()
+    settle(page)
+    page.go_back()
+    expect(page).to_have_url(address)
+    expect(_answer(page)).to_contain_text("faster than sdpa_flash")
+
+
 @pytest.mark.parametrize("number", ["99999", "9" * 23, "x"])
 def test_unknown_comparison_is_said_kindly(page: Page, number: str) -> None:
     page.goto(f"/comparison?id={number}")
