@@ -41,7 +41,7 @@ def _table(found: Page[RunSummary]) -> list[int]:
         "Workload": [run.workload for run in found.items],
         "State": [[run.status] for run in found.items],
         "GPU time, µs": [_us(run.gpu_time_ns) for run in found.items],
-        "Back to back, µs": [_us(run.call_time_ns) for run in found.items],
+        "Back-to-back, µs": [_us(run.call_time_ns) for run in found.items],
         "Kernels": [run.kernels for run in found.items],
         "Device": [short_device(run.device_name, None) for run in found.items],
         "torch": [run.torch or "" for run in found.items],
@@ -59,7 +59,7 @@ def _table(found: Page[RunSummary]) -> list[int]:
         placeholder="–",
         column_config={
             "GPU time, µs": st.column_config.NumberColumn(format="%,.1f"),
-            "Back to back, µs": st.column_config.NumberColumn(format="%,.1f"),
+            "Back-to-back, µs": st.column_config.NumberColumn(format="%,.1f"),
             "State": st.column_config.MultiselectColumn(
                 options=list(map(str, RunStatus)), color=[COLOURS[RUN_TONES[status]] for status in RunStatus]
             ),
