@@ -15,15 +15,12 @@ from app.commands.output import print_json
 from app.commands.variant_table import described
 from db.comparisons import comparison
 from profiles.bundle import BundleError, read_bundle
-from profiles.comparison.answer import answer
-from profiles.comparison.caveat import caveat
+from profiles.comparison.document import document
 from profiles.comparison.entry import Entry, letters, sections
-from profiles.comparison.parts import plain
-from profiles.comparison.speed import By, chosen
-from profiles.comparison.table import Row, rows
+from profiles.comparison.speed import By
 from profiles.environment import Environment
 from profiles.plan import Plan
-from profiles.results import Compared, ComparedVariant, ComparedWorkload, Run
+from profiles.results import Run
 from profiles.workload import Workload
 
 ERRORS = (*stored.ERRORS, BundleError)
@@ -54,11 +51,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> Exit:
     candidates = _candidates(options)
-    grouped = sections(candidates)
     if options.json:
-        print_json(Compared(workloads=tuple(_compared(s, baseline=options.baseline, by=options.by) for s in grouped)))
+        print_json(document(candidates, base_key=options.baseline, by=options.by, source=lambda one: one.source))
     else:
-        lines = [described(section, baseline=options.baseline, by=options.by) for section in grouped]
+        lines = [described(section, baseline=options.baseline, by=options.by) for section in sections(candidates)]
         print("\n\n".join("\n".join(section) for section in lines))
     return exit_code(candidates)
 
@@ -88,30 +84,4 @@ def _candidate(source: str, entry: Entry, key: str) -> Candidate:
         workload=entry.workload,
         plan=entry.plan,
         environment=entry.environment,
-    )
-
-
-def _compared(section: Sequence[Candidate], *, baseline: str | None, by: str) -> ComparedWorkload:
-    used = chosen(section, by)
-    warning = caveat(section, base_key=baseline, by=used)
-    return ComparedWorkload(
-        workload=section[0].workload,
-        by=used,
-        answer=answer(section, base_key=baseline, by=used).text,
-        caveat=None if warning is None else f"{warning.label}: {plain(warning.parts)}",
-        rows=tuple(_variant(row) for row in rows(section, base_key=baseline, by=used)),
-    )
-
-
-def _variant(row: Row[Candidate]) -> ComparedVariant:
-    return ComparedVariant(
-        key=row.entry.key,
-        variant=row.entry.variant,
-        source=row.entry.source,
-        state=row.state,
-        baseline=row.is_baseline,
-        speed_up=row.speed_up.ratio if row.speed_up else None,
-        apart=row.speed_up.apart if row.speed_up else None,
-        environment=row.entry.environment,
-        run=row.entry.run,
     )
