@@ -15,7 +15,7 @@ from app.charts.table import table_html
 from app.comparison.address import follow
 from app.comparison.choice import Choice
 from app.comparison.overview import overview_html
-from app.comparison.panels import ComparedRow, kernel_panel, timeline_panel
+from app.comparison.panels import ComparedRow, kernel_panel, samples_panel, timeline_panel
 from app.markup import mono, muted, page
 from db.views import ComparedRun, ComparisonView
 from profiles.comparison.answer import answer
@@ -83,6 +83,7 @@ def _section(
     _reasons(ordered, base_key, suffix)
     timeline_panel(ordered, suffix=suffix, choice=used, token=token)
     kernel_panel(ordered, suffix=suffix)
+    samples_panel(ordered, suffix=suffix, choice=used)
 
 
 def _reasons(ordered: Sequence[ComparedRow], base_key: str | None, suffix: str) -> None:

@@ -8,6 +8,7 @@ import streamlit as st
 
 from app.charts.health import first_calls_html, health_html
 from app.charts.kernels import kernels_html
+from app.charts.samples import samples_figure
 from app.comparison.choice import Choice
 from app.markup import page, section
 from app.timeline.component import Lane, timelines
@@ -53,6 +54,20 @@ def kernel_panel(rows: Sequence[ComparedRow], *, suffix: str) -> None:
     first_calls = first_calls_html([row.entry for row in rows])
     if first_calls:
         right.html(first_calls)
+
+
+def samples_panel(rows: Sequence[ComparedRow], *, suffix: str, choice: Choice) -> None:
+    """Behind a switch: most readers need the spread alone, and the chart's library is the page's largest part."""
+    base_key = next((row.entry.key for row in rows if row.is_baseline), None)
+    dark = st.context.theme.type == "dark"
+    figure = samples_figure([row.entry for row in rows], by=choice.by, base_key=base_key, dark=dark)
+    if figure is None:
+        return
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"panel-samples{suffix}"):
+        st.html(section("Samples", aside="every one, in the order taken"), width="content")
+        shown = st.toggle("Show every sample", key=f"samples{suffix}", bind="query-params")
+    if shown:
+        st.plotly_chart(figure, theme=None, config={"displayModeBar": False}, key=f"samples-chart{suffix}")
 
 
 def _kernels(listed: dict[str, ComparedRow], suffix: str) -> None:
