@@ -15,7 +15,7 @@ from pathlib import Path
 import msgspec
 
 from profiles.protocol import Finished
-from profiles.results import Failure, FailureKind, Metric, Run, RunStatus
+from profiles.results import Failure, FailureKind, Finding, Metric, Run, RunStatus
 from profiles.supervisor.limits import Limits
 from profiles.supervisor.processes import end_own_children
 from profiles.supervisor.receipts import confirm
@@ -26,6 +26,7 @@ from profiles.trace.summary import TraceSummary
 
 LOST = ("gpu_records_missing", "launches_without_slices", "no_gpu_activity", "no_steps")
 FAR = 0.25
+TRACED_FAR = 2.0
 """Share of `gpu_time` from which on the traced device time is in doubt."""
 
 
@@ -119,7 +120,7 @@ def _completed(run: Run, parsed: ParsedTrace, forward: ForwardSummary, *, path: 
         counts=forward.counts,
         kernels=forward.kernels,
         receipt=run.receipt and confirm(run.receipt, forward.kernels),
-        trace_health=(*run.trace_health, *forward.findings),
+        trace_health=(*run.trace_health, *forward.findings, *far_from_timed(run, forward, device=device)),
         metrics=run.metrics if traced is None else (*run.metrics, traced),
         trace=digest,
     )
@@ -133,6 +134,17 @@ def _why_lost(forward: ForwardSummary, *, device: str) -> str | None:
     if counted is not None:
         return None
     return next((finding.message for finding in forward.findings if finding.code in LOST), None)
+
+
+def far_from_timed(run: Run, forward: ForwardSummary, *, device: str) -> tuple[Finding, ...]:
+    """On a busy CPU the few traced passes can be far from the many timed ones: then their times explain nothing."""
+    timed = run.metric("call_time")
+    traced_ns = sum(use.total_ns for use in forward.kernels)
+    if device != "cpu" or timed is None or not traced_ns or 1 / TRACED_FAR <= traced_ns / timed.value <= TRACED_FAR:
+        return ()
+    times = f"{traced_ns / timed.value:.2g}"
+    message = f"the traced pass took {times} times the timed one; another load on the processor may be why"
+    return (Finding(code="traced_time_far", message=message, count=1, doubtful=("times by operator and role",)),)
 
 
 def traced_device_time(forward: ForwardSummary, *, gpu_time: Metric | None) -> Metric | None:

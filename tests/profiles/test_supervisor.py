@@ -19,8 +19,10 @@ from profiles.environment import Environment
 from profiles.job import TrialRequest
 from profiles.plan import Order, Plan
 from profiles.protocol import Progress
-from profiles.results import Failure, FailureKind, Run, RunStatus
+from profiles.results import Counts, Failure, FailureKind, KernelUse, Metric, Role, Run, RunStatus
 from profiles.supervisor import Limits, MeasuredRun, TrialError, TrialOutcome, measure_trial
+from profiles.supervisor.completion import far_from_timed
+from profiles.trace.forward import ForwardSummary
 from profiles.workload import DType, Workload
 from tests.processes import living, wait_until
 
@@ -226,6 +228,18 @@ def test_a_cpu_trace_gives_operators_and_no_device_time(listener: Listener) -> N
     assert run.counts is not None
     assert (run.counts.operators, run.counts.kernels) == (6, None)
     assert run.metric("traced_device_time") is None
+
+
+@pytest.mark.parametrize(("traced_ns", "told"), [(900, None), (1900, None), (16_000, "16 times"), (300, "0.3 times")])
+def test_a_cpu_trace_far_from_the_timed_calls_says_so(traced_ns: int, told: str | None) -> None:
+    times = {"total_ns": traced_ns, "min_ns": traced_ns, "max_ns": traced_ns}
+    use = KernelUse(name="aten::mm", short_name="mm", role=Role.GEMM, stages=(), calls=1, position=0, **times)
+    forward = ForwardSummary(counts=Counts(operators=1), kernels=(use,), device_time_ns=(), findings=())
+    timed = Metric(name="call_time", unit="ns", statistic="median", value=1000.0)
+    run = Run(variant="naive", status=RunStatus.SUCCEEDED, metrics=(timed,))
+    found = [finding.message for finding in far_from_timed(run, forward, device="cpu")]
+    assert (told in found[0]) if told else not found
+    assert not far_from_timed(run, forward, device="cuda:0")
 
 
 def test_a_lost_trace_is_captured_again_in_a_new_process(listener: Listener) -> None:

@@ -58,8 +58,8 @@ def test_cancelling_the_real_program_leaves_nothing_of_it(site: Site) -> None:
     job = submit_job(site.db, request)
     assert publish_job(site.settings, job)
     assert wait_until(lambda: "first_call" in site.trial(job).progress[0].passed, 60.0), site.logs()
+    assert wait_until(lambda: len(worker.measuring) >= 2, 10.0), "the program and the fork that measures"
     measuring = worker.measuring
-    assert len(measuring) >= 2, "the program and the fork that measures"
     cancel_job(site.db, job.id)
     cancelled = time.monotonic()
     site.wait_for(job, "cancelled", within_s=2.0)
