@@ -44,12 +44,6 @@ def rename_comparison(db: Database, comparison_id: int, name: str) -> None:
         _row(session, comparison_id).name = name.strip()
 
 
-def save_view(db: Database, comparison_id: int, view: ViewState) -> None:
-    """What the comparison opens with from now on."""
-    with db.begin() as session:
-        _row(session, comparison_id).view = view
-
-
 def insert_comparison(
     session: Session,
     entries: Sequence[tuple[int, str]],

@@ -234,7 +234,10 @@ class EntryRow(Row):
 
 
 class ShareLinkRow(Row):
-    """`scope` is what the token opens: a comparison, here its only kind. The token itself is stored nowhere."""
+    """`scope` is what the token opens: a comparison, here its only kind. The token itself is stored nowhere.
+
+    `view` is the link's own: no other link changes what this one shows.
+    """
 
     __tablename__ = "share_link"
 
@@ -243,6 +246,7 @@ class ShareLinkRow(Row):
     hint: Mapped[str] = mapped_column(String(8))
     scope: Mapped[str] = mapped_column(String(32))
     comparison_id: Mapped[int] = mapped_column(ForeignKey("comparison.id"), index=True)
+    view: Mapped[ViewState] = mapped_column(Json(ViewState))
     note: Mapped[str | None] = mapped_column(AnyText)
     show_hosts: Mapped[bool] = mapped_column(Boolean)
     created_by: Mapped[str | None] = mapped_column(AnyText)

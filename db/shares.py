@@ -15,7 +15,7 @@ from db.comparisons import find_comparison
 from db.errors import NotFound
 from db.models import ComparisonRow, ShareLinkRow
 from db.session import Database
-from db.views import ComparedRun, ComparisonView, ShareLink
+from db.views import ComparedRun, ComparisonView, ShareLink, ViewState
 from profiles.results import Run
 
 TOKEN_BYTES = 24  # 192 bits
@@ -24,7 +24,8 @@ COMPARISON = "comparison"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SharedComparison:
-    """What a link opens. Unless the link shows hosts, no run names the machine that it ran on."""
+    """What a link opens: the comparison, with the link's view for its own. Unless the link shows hosts, no run names
+    the machine that it ran on."""
 
     link: ShareLink
     comparison: ComparisonView
@@ -34,26 +35,32 @@ def make_link(
     db: Database,
     comparison_id: int,
     *,
+    view: ViewState | None = None,
     note: str | None = None,
     expires_at: datetime | None = None,
     show_hosts: bool = False,
     created_by: str | None = None,
 ) -> tuple[str, ShareLink]:
-    """(token, link). The token cannot be read again: a lost link is made anew."""
+    """(token, link). The token cannot be read again: a lost link is made anew.
+
+    `view` is what the link opens with, for good; None takes the comparison's own.
+    """
     token = secrets.token_urlsafe(TOKEN_BYTES)
-    row = ShareLinkRow(
-        token_hash=_hash(token),
-        hint=token[-4:],
-        scope=COMPARISON,
-        comparison_id=comparison_id,
-        note=note,
-        show_hosts=show_hosts,
-        created_by=created_by,
-        expires_at=expires_at,
-    )
     with db.begin() as session:
-        if session.get(ComparisonRow, comparison_id) is None:
+        shown = session.get(ComparisonRow, comparison_id)
+        if shown is None:
             raise NotFound(f"there is no comparison {comparison_id}")
+        row = ShareLinkRow(
+            token_hash=_hash(token),
+            hint=token[-4:],
+            scope=COMPARISON,
+            comparison_id=comparison_id,
+            view=view or shown.view,
+            note=note,
+            show_hosts=show_hosts,
+            created_by=created_by,
+            expires_at=expires_at,
+        )
         session.add(row)
         session.flush()
         session.refresh(row)
@@ -121,6 +128,7 @@ def _link(row: ShareLinkRow) -> ShareLink:
         id=row.id,
         comparison_id=row.comparison_id,
         hint=row.hint,
+        view=row.view,
         note=row.note,
         show_hosts=row.show_hosts,
         created_at=row.created_at,
@@ -132,10 +140,8 @@ def _link(row: ShareLinkRow) -> ShareLink:
 
 
 def _shared(link: ShareLink, comparison: ComparisonView) -> SharedComparison:
-    if link.show_hosts:
-        return SharedComparison(link=link, comparison=comparison)
-    entries = tuple(_without_host(entry) for entry in comparison.entries)
-    return SharedComparison(link=link, comparison=replace(comparison, entries=entries))
+    entries = comparison.entries if link.show_hosts else tuple(_without_host(entry) for entry in comparison.entries)
+    return SharedComparison(link=link, comparison=replace(comparison, entries=entries, view=link.view))
 
 
 def _without_host(entry: ComparedRun) -> ComparedRun:

@@ -115,7 +115,7 @@ class ComparedRun:
 
 @dataclass(frozen=True, slots=True)
 class ViewState:
-    """What a comparison opens with when the address says nothing else: the saved view."""
+    """What a comparison, or a link to it, opens with when the address says nothing else: the saved view."""
 
     base: str | None = None
     by: str = "gpu_time"
@@ -214,6 +214,7 @@ class ShareLink:
     id: int
     comparison_id: int
     hint: str
+    view: ViewState
     note: str | None
     show_hosts: bool
     created_at: datetime

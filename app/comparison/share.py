@@ -13,7 +13,6 @@ import streamlit as st
 from app.comparison.choice import Choice
 from app.context import database, now, zone
 from app.formatting import day, plural
-from db.comparisons import save_view
 from db.shares import links, make_link, revoke_link
 from db.views import ComparisonView, ShareLink, ViewState
 
@@ -47,12 +46,21 @@ def _share(view: ComparisonView, choice: Choice) -> None:
 
 
 def _make(view: ComparisonView, choice: Choice, *, days: int | None, show_hosts: bool, note: str) -> None:
-    """The link opens what its maker sees, so the view is saved with it."""
-    lanes = tuple(st.session_state.get("tv") or view.view.lanes)
-    save_view(database(), view.id, ViewState(choice.base, str(choice.by), lanes, st.query_params.get("t")))
-    expires_at = None if days is None else now() + timedelta(days=days)
-    token, _ = make_link(database(), view.id, note=note.strip() or None, expires_at=expires_at, show_hosts=show_hosts)
+    token, _ = make_link(
+        database(),
+        view.id,
+        view=_seen(choice),
+        note=note.strip() or None,
+        expires_at=None if days is None else now() + timedelta(days=days),
+        show_hosts=show_hosts,
+    )
     st.session_state[MADE] = (view.id, f"{_root()}/s/{token}")
+
+
+def _seen(choice: Choice) -> ViewState:
+    """What the maker sees; of many sections' timelines, the first's."""
+    lanes = tuple(st.session_state.get("tv") or choice.lanes)
+    return ViewState(choice.base, str(choice.by), lanes, st.query_params.get("t", choice.zoom))
 
 
 def _listed(link: ShareLink) -> None:

@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 
 from db.comparisons import comparison
 from db.shares import links, make_link
-from db.views import JobView
+from db.views import JobView, ViewState
 from tests.app.charts.stored import store_job
 from tests.browser.conftest import PHONE, Running, settle, visit
 from tests.profiles.comparison.ladder import H200, WORKLOAD, ladder_runs
@@ -75,6 +75,23 @@ def test_link_opens_what_its_maker_saw_with_the_note_and_its_end(
     label = stranger.locator("canvas[data-ready]").first.get_attribute("aria-label")
     assert label is not None
     assert "naive, sdpa_flash" in label or "sdpa_flash, naive" in label
+
+
+def test_second_link_with_another_baseline_changes_neither_the_first_nor_the_comparison(
+    page: Page, new_page: Callable[..., Page], fusescope: Running, ladder: JobView
+) -> None:
+    addresses = []
+    for base in ("sdpa_flash", "sdpa_math"):
+        visit(page, f"/comparison?id={ladder.comparison_id}&base={base}")
+        expect(page.locator(".fs-answer")).to_contain_text(f"faster than {base}")
+        addresses.append(_make_link(page))
+    stranger = new_page()
+    for base, address in zip(("sdpa_flash", "sdpa_math"), addresses, strict=True):
+        stranger.goto(address)
+        expect(stranger.locator(".fs-answer")).to_contain_text(f"faster than {base}")
+    assert comparison(fusescope.database, ladder.comparison_id).view == ViewState()
+    visit(page, f"/comparison?id={ladder.comparison_id}")
+    expect(page.locator(".fs-answer")).to_contain_text("faster than naive")
 
 
 def test_shared_page_on_a_phone_has_no_way_out_either(

@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import text
 
 from db.bundles import export_comparison, import_bundle
-from db.comparisons import comparison, create_comparison, save_view
+from db.comparisons import comparison, create_comparison
 from db.errors import NotFound
 from db.history import comparisons, runs
 from db.jobs import cancel_job, submit_job
@@ -17,7 +17,7 @@ from db.store import TraceStore, file_sha256
 from db.traces import load_timeline, open_raw
 from db.trials import trial
 from db.views import HistoryFilter, ViewState
-from profiles.bundle import BundleError, read_bundle, write_bundle
+from profiles.bundle import BundledView, BundleError, read_bundle, write_bundle
 from profiles.environment import Environment
 from profiles.plan import Plan
 from profiles.results import Metric, Results, Run, Trial
@@ -118,8 +118,11 @@ def test_the_same_bundle_twice_changes_nothing(
 def test_an_export_imported_elsewhere_and_exported_again_is_the_same_file(
     database: Database, elsewhere: Database, store: TraceStore, bundle: Path, tmp_path: Path
 ) -> None:
-    made = import_bundle(database, store, bundle).comparison_ids[0]
-    save_view(database, made, ViewState(base="B", lanes=("A",), zoom="1~2"))
+    viewed = msgspec.structs.replace(
+        read_bundle(bundle).comparison, view=BundledView(base="B", by="call_time", lanes=("A",), zoom="1~2")
+    )
+    write_bundle(tmp_path / "viewed", LADDER, {SHA256: TRACE}, comparison=viewed)
+    made = import_bundle(database, store, tmp_path / "viewed").comparison_ids[0]
     outcome = export_comparison(database, store, made, tmp_path / "one.fusescope")
     assert (outcome.runs, outcome.left_out, outcome.traces, outcome.traces_missing) == (4, 0, 1, 0)
     there = TraceStore((tmp_path / "elsewhere" / "traces").as_uri())
@@ -127,7 +130,7 @@ def test_an_export_imported_elsewhere_and_exported_again_is_the_same_file(
     export_comparison(elsewhere, there, imported, tmp_path / "two.fusescope")
     assert (tmp_path / "one.fusescope").read_bytes() == (tmp_path / "two.fusescope").read_bytes()
     assert read_bundle(tmp_path / "one.fusescope").results == (LADDER,)
-    assert comparison(elsewhere, imported).view == ViewState(base="B", lanes=("A",), zoom="1~2")
+    assert comparison(elsewhere, imported).view == ViewState(base="B", by="call_time", lanes=("A",), zoom="1~2")
 
 
 def test_what_was_measured_here_is_known_when_it_comes_back(

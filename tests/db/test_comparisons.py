@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from db.comparisons import comparison, create_comparison, rename_comparison, save_view
+from db.comparisons import comparison, create_comparison, rename_comparison
 from db.errors import IllegalMove, NotFound
 from db.history import comparisons, runs
 from db.jobs import retry_job, submit_job
@@ -12,7 +12,7 @@ from db.ownership import owned_trial
 from db.runs import store_run
 from db.session import Database
 from db.trials import claim_trial, end_trial, finish_trial
-from db.views import JobStatus, TrialStatus, ViewState
+from db.views import JobStatus, TrialStatus
 from profiles.comparison.answer import whole_answer
 from profiles.results import Failure, FailureKind
 from tests.db.examples import CPU, H200, RAN_OUT, failed, ladder, measure, measured, refused, submit_and_claim
@@ -79,13 +79,10 @@ def test_a_selection_with_an_unknown_run_makes_nothing(database: Database) -> No
     assert comparisons(database).total == 1
 
 
-def test_names_and_views_are_kept(database: Database) -> None:
+def test_a_new_name_is_kept_and_an_empty_one_refused(database: Database) -> None:
     made = measure(database, measured("naive")).comparison_id
-    view = ViewState(base="B", by="call_time", lanes=("A", "B"), zoom="156.67~775.59")
     rename_comparison(database, made, " Prefill at 512 ")
-    save_view(database, made, view)
-    shown = comparison(database, made)
-    assert (shown.name, shown.view) == ("Prefill at 512", view)
+    assert comparison(database, made).name == "Prefill at 512"
     with pytest.raises(IllegalMove):
         rename_comparison(database, made, " ")
 
@@ -108,8 +105,6 @@ def test_unknown_comparisons_are_not_found(database: Database) -> None:
         comparison(database, 5)
     with pytest.raises(NotFound):
         rename_comparison(database, 5, "x")
-    with pytest.raises(NotFound):
-        save_view(database, 5, ViewState())
 
 
 def test_a_variant_of_an_ended_trial_is_never_pending(database: Database) -> None:

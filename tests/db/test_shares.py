@@ -4,9 +4,11 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from sqlalchemy import text
 
+from db.comparisons import comparison, insert_comparison
 from db.errors import NotFound
 from db.session import Database
 from db.shares import links, look_up_link, make_link, open_link, revoke_link
+from db.views import ViewState
 from tests.db.examples import measure, measured
 
 
@@ -25,6 +27,27 @@ def test_a_link_opens_its_comparison_and_counts(database: Database, comparison_i
     looked_up = look_up_link(database, token)
     assert looked_up is not None
     assert looked_up.link.opened == 2
+
+
+def test_two_links_to_a_comparison_open_with_a_view_each_of_their_own(database: Database, comparison_id: int) -> None:
+    views = (ViewState(base="naive", lanes=("A",), zoom="1~2"), ViewState(base="sdpa_flash", by="call_time"))
+    tokens = [make_link(database, comparison_id, view=view)[0] for view in views]
+    for open_ in (open_link, look_up_link):
+        opened = [open_(database, token) for token in tokens]
+        assert [shared and shared.comparison.view for shared in opened] == list(views)
+        assert [shared and shared.link.view for shared in opened] == list(views)
+    assert [link.view for link in links(database, comparison_id)] == list(reversed(views))
+    assert comparison(database, comparison_id).view == ViewState()
+
+
+def test_a_link_made_without_a_view_opens_with_the_comparison_s_own(database: Database) -> None:
+    view = ViewState(base="B", lanes=("A",), zoom="1~2")
+    job = measure(database, measured("naive"))
+    with database.begin() as session:
+        made = insert_comparison(session, [(job.trials[0].id, "naive")], name="Viewed", created_by=None, view=view)
+    shared = open_link(database, make_link(database, made)[0])
+    assert shared is not None
+    assert shared.comparison.view == view
 
 
 def test_a_token_has_192_random_bits_and_is_stored_nowhere(database: Database, comparison_id: int) -> None:

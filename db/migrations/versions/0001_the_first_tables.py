@@ -175,6 +175,7 @@ def upgrade() -> None:
         sa.Column("hint", sa.String(8), nullable=False),
         sa.Column("scope", sa.String(32), nullable=False),
         sa.Column("comparison_id", KEY, nullable=False),
+        sa.Column("view", sa.Text(), nullable=False),
         sa.Column("note", sa.Text()),
         sa.Column("show_hosts", sa.Boolean(), nullable=False),
         sa.Column("created_by", sa.Text()),

@@ -20,6 +20,7 @@ from db.comparisons import comparison
 from db.jobs import submit_job
 from db.session import Database
 from db.shares import links, make_link, revoke_link
+from db.views import ViewState
 from profiles import presets
 from profiles.results import Compared
 from tests.app.charts.stored import store_job
@@ -89,6 +90,16 @@ def test_shared_json_is_the_document_and_no_cache_keeps_it(site: Site) -> None:
     assert workload["answer"].startswith("sdpa_auto is 25.4× faster than naive")
     assert [row["variant"] for row in workload["rows"]][:2] == ["naive", "sdpa_auto"]
     assert set(answer.json()) == set(Compared.__struct_fields__)
+
+
+def test_shared_files_of_two_links_have_a_baseline_each_of_their_own(site: Site) -> None:
+    views = [ViewState(base="sdpa_flash"), ViewState(base="sdpa_math", by="call_time")]
+    tokens = [make_link(site.database, site.shared_id, view=view)[0] for view in views]
+    for token, view in zip(tokens, views, strict=True):
+        sheet = csv.DictReader(io.StringIO(site.client.get(f"/api/v1/shared/{token}/comparison.csv").text))
+        assert [line["variant"] for line in sheet if line["baseline"] == "True"] == [view.base]
+        told = site.client.get(f"/api/v1/shared/{token}/comparison.json").json()
+        assert f"faster than {view.base}" in told["workloads"][0]["answer"]
 
 
 def test_revoked_link_opens_no_route(site: Site) -> None:
