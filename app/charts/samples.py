@@ -29,7 +29,8 @@ DARK = Ink(ink="#E6E9ED", muted="#98A1AD", hairline="#2A3038")
 
 
 def samples_figure(entries: Sequence[Entry], *, by: By, base_key: str | None, dark: bool) -> go.Figure | None:
-    """One row per variant, times on a logarithmic axis, from the row's top down; None where no samples are kept."""
+    """One row per variant: each sample's distance from its variant's own median, from the row's top down; None where
+    no samples are kept."""
     sampled = [(e, m) for e in entries if (m := time(e, by)) is not None and m.samples]
     if not sampled:
         return None
@@ -37,9 +38,8 @@ def samples_figure(entries: Sequence[Entry], *, by: By, base_key: str | None, da
     figure = go.Figure()
     for row, (entry, metric) in enumerate(sampled):
         figure.add_trace(_points(row, entry, metric, unit, ink.ink if entry.key == base_key else ink.muted))
-        figure.add_trace(_median(row, metric, unit, ink.ink))
     names = [f"{entry.key}  {entry.variant}" for entry, _ in sampled]
-    figure.update_layout(**_layout(names, f"{TITLES[by]}, {unit.symbol}", ink))
+    figure.update_layout(**_layout(names, f"{TITLES[by]}, distance from the variant's own median", ink))
     return figure
 
 
@@ -47,18 +47,15 @@ def _points(row: int, entry: Entry, metric: Metric, unit: TimeUnit, colour: str)
     samples = metric.samples or ()
     last = max(1, len(samples) - 1)
     return go.Scatter(
-        x=[sample / unit.ns for sample in samples],
+        x=[100 * (sample / metric.value - 1) for sample in samples],
         y=[row - 0.3 + 0.6 * position / last for position in range(len(samples))],
         mode="markers",
         marker={"size": 5, "color": colour, "opacity": 0.55},
-        text=[f"{position + 1} of {len(samples)}" for position in range(len(samples))],
-        hovertemplate=f"%{{x:,.{unit.decimals}f}} {unit.symbol}<br>sample %{{text}}<extra>{entry.key}</extra>",
+        text=[
+            f"{unit.write(ns)} {unit.symbol}<br>sample {n} of {len(samples)}" for n, ns in enumerate(samples, start=1)
+        ],
+        hovertemplate=f"%{{x:+.2f}} %<br>%{{text}}<extra>{entry.key}</extra>",
     )
-
-
-def _median(row: int, metric: Metric, unit: TimeUnit, colour: str) -> go.Scatter:
-    at = metric.value / unit.ns
-    return go.Scatter(x=[at, at], y=[row - 0.36, row + 0.36], mode="lines", line={"color": colour}, hoverinfo="skip")
 
 
 def _layout(names: Sequence[str], title: str, ink: Ink) -> dict[str, object]:
@@ -70,10 +67,11 @@ def _layout(names: Sequence[str], title: str, ink: Ink) -> dict[str, object]:
         "paper_bgcolor": "rgba(0,0,0,0)",
         "plot_bgcolor": "rgba(0,0,0,0)",
         "xaxis": {
-            "type": "log",
             "title": {"text": title, "font": {"size": 12}},
             "gridcolor": ink.hairline,
-            "dtick": "D2",
+            "zerolinecolor": ink.muted,
+            "ticksuffix": " %",
+            "automargin": True,
             "fixedrange": True,
         },
         "yaxis": {
@@ -83,6 +81,7 @@ def _layout(names: Sequence[str], title: str, ink: Ink) -> dict[str, object]:
             "range": [len(names) - 0.5, -0.5],
             "showgrid": False,
             "zeroline": False,
+            "automargin": True,
             "fixedrange": True,
         },
     }

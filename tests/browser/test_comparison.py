@@ -274,6 +274,15 @@ def test_unknown_comparison_is_said_kindly(page: Page, number: str) -> None:
     expect(page.get_by_text("There is no such comparison.")).to_be_visible()
 
 
+def test_every_sample_is_drawn_on_request_and_the_address_keeps_it(page: Page, ladder: JobView) -> None:
+    _open(page, ladder)
+    expect(page.locator(".js-plotly-plot")).to_have_count(0)
+    page.get_by_text("Show every sample").click()
+    expect(page.locator(".js-plotly-plot .ytick")).to_have_count(7)
+    page.reload()
+    expect(page.locator(".js-plotly-plot .ytick")).to_have_count(7)
+
+
 def test_seven_variants_load_warm_within_a_second_and_a_half(page: Page, ladder: JobView) -> None:
     """The best of a few: other tests run beside this one."""
     _open(page, ladder)
