@@ -7,19 +7,29 @@ Around each widget stand `follow`, which gives it news of the address, and `keep
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 import streamlit as st
 
+Value = TypeVar("Value")
 PARTS_SEPARATOR = "."
 NONE = ("",)  # a list of which nothing is chosen
 
 
-def follow(key: str, name: str, default: str, read: Callable[[str], object]) -> None:
-    """News are an address that was opened and a step back; else what the widget has is newer than the address."""
+def follow(key: str, name: str, default: str, read: Callable[[str], Value]) -> Value:
+    """What the widget is to show; give it that as its default as well.
+
+    A widget that the browser draws anew, after a run that another cut short, falls back to its default, and says so as
+    if a person had chosen it.
+
+    News are an address that was opened and a step back; else what the widget has is newer than the address.
+    """
     told = initial(name, default)
     if key not in st.session_state or st.session_state.get(_told(key), told) != told:
         st.session_state[key] = read(told)
         st.session_state[_told(key)] = told
+    shown: Value = st.session_state[key]
+    return shown
 
 
 def keep(key: str, name: str, value: str, default: str) -> None:
@@ -47,6 +57,11 @@ def keep_list(key: str, name: str, values: Sequence[str], default: Sequence[str]
     if chosen != initial_list(name, default):
         _write(name, [] if chosen == tuple(default) else chosen)
     st.session_state[_told(key)] = initial_list(name, default)
+
+
+def place(options: Sequence[Value], shown: Value) -> int:
+    """Where a select box starts; an option that is no longer there gives way to the first."""
+    return options.index(shown) if shown in options else 0
 
 
 def initial(name: str, default: str) -> str:

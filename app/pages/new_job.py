@@ -41,10 +41,11 @@ def render() -> None:
 def _question() -> str:
     titles = {preset.name: _short(preset.question) for preset in presets.PRESETS} | {draft.OWN: "Own choice"}
     usual = presets.PRESETS[0].name
-    form_state.follow("question", "preset", usual, lambda text: text if text in titles else usual)
+    shown = form_state.follow("question", "preset", usual, lambda text: text if text in titles else usual)
     chosen = st.pills(
         "Question",
         list(titles),
+        default=shown,
         required=True,
         format_func=titles.__getitem__,
         key="question",
@@ -66,8 +67,9 @@ def _device(known: Sequence[WorkerView]) -> str:
     asked = form_state.initial("device", usual)
     if asked not in options and DEVICE_PATTERN.fullmatch(asked):
         options.append(asked)
-    form_state.follow(key, "device", usual, lambda text: text if text in options else options[0])
-    chosen = st.selectbox("Device", options, format_func=lambda d: label(d, known), key=key)
+    shown = form_state.follow(key, "device", usual, lambda text: text if text in options else options[0])
+    index = form_state.place(options, shown)
+    chosen = st.selectbox("Device", options, index=index, format_func=lambda d: label(d, known), key=key)
     form_state.keep(key, "device", str(chosen), usual)
     return str(chosen)
 
@@ -90,10 +92,11 @@ def _operation() -> str:
     titles = {operation.name: operation.title for operation in catalog.OPERATIONS}
     usual = catalog.OPERATIONS[0].name
     key = "operation choice"
-    form_state.follow(key, "operation", usual, lambda text: text if text in titles else usual)
+    shown = form_state.follow(key, "operation", usual, lambda text: text if text in titles else usual)
     chosen = st.segmented_control(
         "Operation",
         list(titles),
+        default=shown,
         required=True,
         format_func=titles.__getitem__,
         key=key,

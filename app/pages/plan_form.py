@@ -8,7 +8,7 @@ import streamlit as st
 
 from app.formatting import seconds
 from app.markup import section
-from app.pages.form_state import follow, keep
+from app.pages.form_state import follow, keep, place
 from profiles.plan import CachePolicy, Order, Plan
 
 BUDGETS_S = (10, 15, 20, 30, 60, 120, 300, 600, 1800)
@@ -47,17 +47,18 @@ def show(start: Plan, context: str, *, on_cpu: bool) -> Plan:
 
 def _choice(offer: _Offer, default: str, context: str) -> str:
     key = f"{context}|{offer.name}"
-    follow(key, offer.name, default, lambda text: text if text in offer.options else default)
-    chosen = st.selectbox(offer.title, offer.options, format_func=str, key=key, help=offer.meaning)
+    shown = follow(key, offer.name, default, lambda text: text if text in offer.options else default)
+    index = place(offer.options, shown)
+    chosen = st.selectbox(offer.title, offer.options, index=index, format_func=str, key=key, help=offer.meaning)
     keep(key, offer.name, str(chosen), default)
     return str(chosen)
 
 
 def _samples(start: Plan, context: str) -> int:
     key = f"{context}|samples"
-    follow(key, "samples", str(start.samples), lambda text: _within(text, start.samples))
+    shown = follow(key, "samples", str(start.samples), lambda text: _within(text, start.samples))
     samples = st.number_input(
-        "Samples", LEAST_SAMPLES, MOST_SAMPLES, key=key, help="at least so many samples of every repeated time"
+        "Samples", LEAST_SAMPLES, MOST_SAMPLES, shown, key=key, help="at least so many samples of every repeated time"
     )
     keep(key, "samples", str(samples), str(start.samples))
     return int(samples)
@@ -71,9 +72,11 @@ def _within(text: str, usual: int) -> int:
 def _budget(start: Plan, context: str) -> float:
     usual, key = int(start.budget_s), f"{context}|budget"
     options = {str(value): value for value in sorted({*BUDGETS_S, usual})}
-    follow(key, "budget", str(usual), lambda text: options.get(text, usual))
+    shown = follow(key, "budget", str(usual), lambda text: options.get(text, usual))
+    offered = list(options.values())
+    index = place(offered, shown)
     budget = st.selectbox(
-        "Time budget", list(options.values()), format_func=seconds, key=key, help="of timing, for each trial"
+        "Time budget", offered, index=index, format_func=seconds, key=key, help="of timing, for each trial"
     )
     keep(key, "budget", str(budget), str(usual))
     return float(budget)

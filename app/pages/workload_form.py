@@ -10,7 +10,7 @@ import streamlit as st
 from app.devices import refusals
 from app.forms import draft
 from app.markup import mono, page, section
-from app.pages.form_state import follow, follow_list, keep, keep_list
+from app.pages.form_state import follow, follow_list, keep, keep_list, place
 from app.pages.grid import ROW_PX, height
 from db.views import WorkerView
 from profiles import catalog
@@ -49,28 +49,29 @@ def _axes(start: draft.Part, operation: catalog.Operation, context: str) -> tupl
 def _axis(axis: catalog.Axis, start: draft.Part, context: str) -> str:
     name, default, key = f"{start.operation}.{axis.name}", start.axes[axis.name], f"{context}|{axis.name}"
     if axis.choices:
-        follow(key, name, default, lambda text: text if text in axis.choices else default)
-        typed = st.selectbox(axis.name, axis.choices, key=key, help=axis.meaning)
+        shown = follow(key, name, default, lambda text: text if text in axis.choices else default)
+        typed = st.selectbox(axis.name, axis.choices, index=place(axis.choices, shown), key=key, help=axis.meaning)
     else:
-        follow(key, name, default, str)
+        shown = follow(key, name, default, str)
         other = draft.FOLLOWS.get(axis.name)
-        typed = st.text_input(axis.name, key=key, help=axis.meaning, placeholder=f"as {other}" if other else None)
+        hint = f"as {other}" if other else None
+        typed = st.text_input(axis.name, value=shown, key=key, help=axis.meaning, placeholder=hint)
     keep(key, name, typed or "", default)
     return typed or ""
 
 
 def _flag(axis: catalog.Axis, start: draft.Part, context: str) -> str:
     name, default, key = f"{start.operation}.{axis.name}", start.axes[axis.name], f"{context}|{axis.name}"
-    follow(key, name, default, "true".__eq__)
-    is_on = st.toggle(axis.name, key=key, help=axis.meaning)
+    shown = follow(key, name, default, lambda text: text == "true")
+    is_on = st.toggle(axis.name, value=shown, key=key, help=axis.meaning)
     keep(key, name, "true" if is_on else "false", default)
     return "true" if is_on else "false"
 
 
 def _dtype(start: draft.Part, operation: catalog.Operation, context: str) -> DType:
     name, key = f"{start.operation}.dtype", f"{context}|dtype"
-    follow(key, name, str(start.dtype), lambda text: DType(text) if text in operation.dtypes else start.dtype)
-    dtype = st.selectbox("dtype", operation.dtypes, format_func=str, key=key)
+    shown = follow(key, name, str(start.dtype), lambda text: DType(text) if text in operation.dtypes else start.dtype)
+    dtype = st.selectbox("dtype", operation.dtypes, index=place(operation.dtypes, shown), format_func=str, key=key)
     keep(key, name, str(dtype), str(start.dtype))
     return DType(dtype)
 
