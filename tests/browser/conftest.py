@@ -18,7 +18,7 @@ from pathlib import Path
 import httpx
 import psutil
 import pytest
-from playwright.sync_api import Browser, Page, ViewportSize, sync_playwright
+from playwright.sync_api import Browser, Page, ViewportSize, expect, sync_playwright
 
 from db import jobs
 from db.session import Database, open_database
@@ -40,6 +40,7 @@ UP = "from app.up import up; from db.settings import read_settings; up(read_sett
 DESK: ViewportSize = {"width": 1440, "height": 1000}
 PHONE: ViewportSize = {"width": 390, "height": 844}
 STARTS_WITHIN_S = 60.0
+expect.set_options(timeout=15_000)  # other tests run beside these
 IDLE = """() => document.querySelector('[data-testid="stMainBlockContainer"] :is(h1, h2)')
   && !document.querySelector('[data-testid="stStatusWidget"], [data-stale="true"]')"""
 

@@ -6,9 +6,11 @@ import re
 import signal
 import time
 from collections.abc import Callable
+from contextlib import suppress
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import TimeoutError as PlaywrightTimeout
 
 from db import comparisons, jobs, runs, trials
 from db.settings import read_settings
@@ -30,6 +32,8 @@ SMALL = (
     "&residual_rms_norm.variant=unfused&residual_rms_norm.variant=functional"
 )
 MEASURED_WITHIN_MS = 90_000
+PERSON_PAUSES_MS = 800  # before a step back; Streamlit may lose one that comes while it writes the address
+BUSY_MS = 15_000  # other tests run beside these
 
 
 def test_start_leads_from_a_question_to_a_filled_in_job(page: Page) -> None:
@@ -63,16 +67,20 @@ def test_what_is_typed_into_the_form_stands_in_the_address_and_comes_back(page: 
 
 def test_a_step_back_takes_back_what_was_typed_and_chosen(page: Page) -> None:
     visit(page, "/new-job")
-    _type(page, "seq_q", "256")
-    _type(page, "seq_q", "128")
+    for seq in ("256", "128"):
+        _type(page, "seq_q", seq)
+        expect(page).to_have_url(re.compile(f"attention.seq_q={seq}"), timeout=BUSY_MS)
     _tick_row(page, 1)
-    expect(page.get_by_text("6 of 7 chosen")).to_be_visible()
+    expect(page.get_by_text("6 of 7 chosen")).to_be_visible(timeout=BUSY_MS)
+    expect(page).to_have_url(re.compile("attention.variant="), timeout=BUSY_MS)
     page.get_by_text("What did my fusion remove?").click()
-    expect(page.get_by_role("textbox", name="hidden", exact=True)).to_be_visible()
+    expect(page.get_by_role("textbox", name="hidden", exact=True)).to_be_visible(timeout=BUSY_MS)
+    expect(page).to_have_url(re.compile(r"\?preset=fusion-pairs$"), timeout=BUSY_MS)
     for chosen, seq in (("6 of 7", "128"), ("7 of 7", "128"), ("7 of 7", "256"), ("7 of 7", "512")):
+        page.wait_for_timeout(PERSON_PAUSES_MS)
         page.go_back()
-        expect(page.get_by_role("textbox", name="seq_q", exact=True)).to_have_value(seq)
-        expect(page.get_by_text(f"{chosen} chosen")).to_be_visible()
+        expect(page.get_by_role("textbox", name="seq_q", exact=True)).to_have_value(seq, timeout=BUSY_MS)
+        expect(page.get_by_text(f"{chosen} chosen")).to_be_visible(timeout=BUSY_MS)
         settle(page)
     assert page.url.endswith("/new-job")
 
@@ -248,10 +256,13 @@ def _type(page: Page, axis: str, text: str) -> None:
 
 
 def _press(button: Locator) -> None:
-    """As people do: look first. A button that has just come may still move."""
-    button.wait_for()
-    button.page.wait_for_timeout(400)
-    button.click()
+    """Until it is gone: like a person, who presses again where a redraw of the page swallowed the press."""
+    for _ in range(4):
+        button.hover()
+        button.click(delay=60)
+        with suppress(PlaywrightTimeout):
+            return button.wait_for(state="detached", timeout=3_000)
+    raise AssertionError("the button is still there after four presses")
 
 
 def _fact(page: Page, name: str) -> Locator:
