@@ -115,7 +115,7 @@ def test_a_stopped_worker_gives_its_trial_back_at_once_and_is_no_longer_listed(s
 
 @pytest.mark.parametrize("site", [pytest.param("team", marks=pytest.mark.services)], indirect=True)
 def test_a_database_that_is_away_for_a_moment_costs_nothing(site: Site) -> None:
-    site.start_worker("unfused=sleep:1")
+    site.start_worker("unfused=sleep:4")
     job = site.submit()
     site.wait_until_measuring(job)
     name = site.db.url.database
