@@ -6,11 +6,9 @@ import re
 import signal
 import time
 from collections.abc import Callable
-from contextlib import suppress
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
-from playwright.sync_api import TimeoutError as PlaywrightTimeout
 
 from db import comparisons, jobs, runs, trials
 from db.settings import read_settings
@@ -256,13 +254,10 @@ def _type(page: Page, axis: str, text: str) -> None:
 
 
 def _press(button: Locator) -> None:
-    """Until it is gone: like a person, who presses again where a redraw of the page swallowed the press."""
-    for _ in range(4):
-        button.hover()
-        button.click(delay=60)
-        with suppress(PlaywrightTimeout):
-            return button.wait_for(state="detached", timeout=3_000)
-    raise AssertionError("the button is still there after four presses")
+    """As people do: look first. A button that has just come may still move."""
+    button.wait_for()
+    button.page.wait_for_timeout(400)
+    button.click()
 
 
 def _fact(page: Page, name: str) -> Locator:
