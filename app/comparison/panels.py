@@ -57,7 +57,7 @@ def kernel_panel(rows: Sequence[ComparedRow], *, suffix: str) -> None:
 
 
 def samples_panel(rows: Sequence[ComparedRow], *, suffix: str, choice: Choice) -> None:
-    """Behind a switch: most readers need the spread alone, and the chart's library is the page's largest part."""
+    """Behind a switch: most readers need the spread alone, and only who asks loads the chart's library."""
     base_key = next((row.entry.key for row in rows if row.is_baseline), None)
     dark = st.context.theme.type == "dark"
     figure = samples_figure([row.entry for row in rows], by=choice.by, base_key=base_key, dark=dark)
