@@ -17,14 +17,18 @@ class NoQueueServer(ValueError):  # noqa: N818 - a state, named as the caller re
 
 
 def server_command(*, socket: Path, directory: Path) -> list[str]:
-    """The command line of a server that only this user can reach and that keeps its queues over a kill -9."""
+    """The command line of a server that only this user can reach and that keeps its queues over a kill -9.
+
+    With `everysec` the server may answer before it has written: while a sync runs, it holds writes back for up to
+    two seconds. The queues see a few commands a trial, so that each can be on the disk before its answer.
+    """
     options = {
         "port": "0",
         "unixsocket": str(socket),
         "unixsocketperm": "700",
         "dir": str(directory),
         "appendonly": "yes",
-        "appendfsync": "everysec",
+        "appendfsync": "always",
         "save": "",
         "daemonize": "no",
         "loglevel": "warning",
