@@ -11,7 +11,7 @@ from app.commands.catalog import catalogue_for
 from app.devices import alive
 from db import workers
 from db.views import WorkerView
-from profiles.results import Catalogue
+from profiles.reports import Catalogue
 
 router = APIRouter(tags=["devices"])
 

@@ -10,7 +10,7 @@ from app.commands.output import print_json, table
 from profiles.catalog import OPERATIONS, Implementation, Operation
 from profiles.devices import find_devices
 from profiles.presets import PRESETS
-from profiles.results import Catalogue, CatalogueAxis, CatalogueImplementation, CatalogueOperation, CataloguePreset
+from profiles.reports import Catalogue, CatalogueAxis, CatalogueImplementation, CatalogueOperation, CataloguePreset
 from profiles.variant import Variant
 from profiles.worker import Capabilities, why_not
 from profiles.workload import Workload

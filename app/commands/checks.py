@@ -15,7 +15,7 @@ from redis import Redis, RedisError
 from db.errors import DatabaseError
 from db.session import open_database
 from db.settings import Settings
-from profiles.results import Check
+from profiles.reports import Check
 from profiles.worker import Capabilities
 from workers.broker import broker_url
 from workers.valkey import NoQueueServer, server_program

@@ -9,7 +9,7 @@ from app.commands.command import Exit
 from app.commands.output import print_json
 from db.settings import Settings, SettingsError, read_settings
 from profiles.devices import find_devices
-from profiles.results import Check, Diagnosis
+from profiles.reports import Check, Diagnosis
 
 ERRORS = (SettingsError,)
 

@@ -12,7 +12,7 @@ from db.bundles import export_comparison
 from db.store import TraceStore
 from profiles.bundle import BundleError
 from profiles.comparison.figures import count, mib
-from profiles.results import Exported
+from profiles.reports import Exported
 
 ERRORS = (*stored.ERRORS, BundleError)
 

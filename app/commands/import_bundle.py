@@ -11,7 +11,7 @@ from app.commands.output import print_json
 from db.bundles import import_bundle
 from db.store import TraceStore
 from profiles.bundle import BundleError
-from profiles.results import Imported
+from profiles.reports import Imported
 
 ERRORS = (*stored.ERRORS, BundleError)
 

@@ -18,7 +18,7 @@ from db.session import Database
 from db.views import ComparisonView, JobStatus, JobView
 from profiles.comparison.entry import sections
 from profiles.comparison.speed import By
-from profiles.results import Submitted
+from profiles.reports import Submitted
 from workers.dispatch import publish_job
 
 ERRORS = (*stored.ERRORS, *request.ERRORS)

@@ -10,7 +10,7 @@ from app.commands.command import Exit
 from app.commands.output import print_json
 from app.up import UpError, up
 from db.settings import read_settings
-from profiles.results import Said
+from profiles.reports import Said
 from workers.valkey import NoQueueServer
 
 ERRORS = (*stored.ERRORS, UpError, NoQueueServer)

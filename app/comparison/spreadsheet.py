@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from profiles.comparison.document import document
 from profiles.comparison.entry import EntryT
 from profiles.comparison.figures import workload_label
-from profiles.results import ComparedVariant, Metric, Run
+from profiles.reports import ComparedVariant
+from profiles.results import Metric, Run
 from profiles.workload import Workload
 
 METRICS = ("gpu_time", "call_time", "first_call", "traced_device_time", "peak_memory", "tokens_per_s", "useful_tflops")

@@ -10,7 +10,7 @@ from profiles.comparison.entry import EntryT, sections
 from profiles.comparison.parts import plain
 from profiles.comparison.speed import chosen
 from profiles.comparison.table import Row, rows
-from profiles.results import Compared, ComparedVariant, ComparedWorkload
+from profiles.reports import Compared, ComparedVariant, ComparedWorkload
 
 
 def document(entries: Sequence[EntryT], *, base_key: str | None, by: str, source: Callable[[EntryT], str]) -> Compared:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.commands.catalog import catalogue_for
-from profiles.results import CatalogueImplementation
+from profiles.reports import CatalogueImplementation
 from profiles.worker import Capabilities
 
 

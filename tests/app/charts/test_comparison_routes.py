@@ -22,7 +22,7 @@ from db.session import Database
 from db.shares import links, make_link, revoke_link
 from db.views import ViewState
 from profiles import presets
-from profiles.results import Compared
+from profiles.reports import Compared
 from tests.app.charts.stored import store_job
 from tests.profiles.comparison.ladder import H200, WORKLOAD, ladder_runs
 from tests.profiles.comparison.other import SWIGLU, swiglu_runs

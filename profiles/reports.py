@@ -1,0 +1,143 @@
+"""What the commands print with `--json`, as typed records; measurements themselves are `profiles.results`.
+
+Fields may be added, never change their meaning; what is unknown is None. No torch here.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from profiles.environment import Environment
+from profiles.results import SCHEMA, Run
+from profiles.workload import AxisValue, Workload
+
+
+class CatalogueAxis(msgspec.Struct, frozen=True, kw_only=True):
+    """`choices` is None where any whole number (or true and false) is accepted."""
+
+    default: AxisValue
+    meaning: str
+    choices: tuple[str, ...] | None = None
+
+
+class CatalogueImplementation(msgspec.Struct, frozen=True, kw_only=True):
+    """`available`: in at least one execution, on at least one device of this machine; else `reason` says why not.
+
+    `refused_executions` has the reason of each execution that no device can run.
+    """
+
+    name: str
+    executions: tuple[str, ...]
+    available: bool
+    reason: str | None
+    refused_executions: dict[str, str]
+    note: str
+
+
+class CatalogueOperation(msgspec.Struct, frozen=True, kw_only=True):
+    name: str
+    stages: tuple[str, ...]
+    axes: dict[str, CatalogueAxis]
+    implementations: tuple[CatalogueImplementation, ...]
+
+
+class CataloguePreset(msgspec.Struct, frozen=True, kw_only=True):
+    name: str
+    question: str
+
+
+class Catalogue(msgspec.Struct, frozen=True, kw_only=True):
+    """What `fusescope catalog --json` prints."""
+
+    operations: tuple[CatalogueOperation, ...]
+    presets: tuple[CataloguePreset, ...]
+
+
+class Submitted(msgspec.Struct, frozen=True, kw_only=True):
+    """What `fusescope submit --json` prints: ids of the database, and the job's status when it was printed.
+
+    `published` is False where the queue did not answer; a worker finds the trials within a minute all the same.
+    """
+
+    job: int
+    comparison: int
+    trials: tuple[int, ...]
+    status: str
+    published: bool
+
+
+class ComparedVariant(msgspec.Struct, frozen=True, kw_only=True):
+    """One row. `speed_up` is baseline ÷ variant, of medians; `apart` whether the two spreads (p25–p75) are."""
+
+    key: str
+    variant: str
+    source: str
+    state: str
+    baseline: bool
+    speed_up: float | None
+    apart: bool | None
+    environment: Environment | None
+    run: Run | None
+
+
+class ComparedWorkload(msgspec.Struct, frozen=True, kw_only=True):
+    """`by` is the metric that is compared; the rows have the baseline first, then the fastest."""
+
+    workload: Workload
+    by: str
+    answer: str
+    caveat: str | None
+    rows: tuple[ComparedVariant, ...]
+
+
+class Compared(msgspec.Struct, frozen=True, kw_only=True):
+    """What `fusescope compare --json` prints."""
+
+    schema: int = SCHEMA
+    workloads: tuple[ComparedWorkload, ...]
+
+
+class Imported(msgspec.Struct, frozen=True, kw_only=True):
+    """What `fusescope import --json` prints for each file: how many of its runs are new, and how many were known."""
+
+    file: str
+    comparisons: tuple[int, ...]
+    runs_new: int
+    runs_known: int
+
+
+class Exported(msgspec.Struct, frozen=True, kw_only=True):
+    """What `fusescope export --json` prints. `left_out` counts entries without a run, `traces_missing` raw traces that
+    are not kept any more."""
+
+    file: str
+    comparison: int
+    size_bytes: int
+    runs: int
+    left_out: int
+    traces: int
+    traces_missing: int
+
+
+class Check(msgspec.Struct, frozen=True, kw_only=True):
+    """One line of `fusescope doctor`: `state` is `ok`, `warn` (works, but not all of it) or `fail`."""
+
+    name: str
+    state: str
+    found: str
+    remedy: str | None = None
+
+
+class Diagnosis(msgspec.Struct, frozen=True, kw_only=True):
+    """What `fusescope doctor --json` prints."""
+
+    checks: tuple[Check, ...]
+
+
+class Said(msgspec.Struct, frozen=True, kw_only=True):
+    """What `fusescope up --json` prints, once for each thing that happens."""
+
+    message: str
+    host: str
+    port: int
+    state: str
