@@ -27,6 +27,7 @@ from db.clock import now
 from db.columns import AnyText, Json, Moment, Samples, values_of
 from db.records import RunRecord, TimelineTables, VariantSteps
 from db.views import TrialStatus, ViewState
+from profiles.ceilings import Ceilings
 from profiles.environment import Environment
 from profiles.job import JobRequest
 from profiles.plan import Plan
@@ -96,6 +97,8 @@ class TrialRow(Row):
 
 
 class EnvironmentRow(Row):
+    """`ceilings` are measured once; the first ones stay."""
+
     __tablename__ = "environment"
 
     id: Mapped[int] = mapped_column(Key, primary_key=True)
@@ -103,6 +106,7 @@ class EnvironmentRow(Row):
     device: Mapped[str] = mapped_column(String(32))
     device_name: Mapped[str] = mapped_column(AnyText, index=True)
     record: Mapped[Environment] = mapped_column(Json(Environment))
+    ceilings: Mapped[Ceilings | None] = mapped_column(Json(Ceilings))
 
 
 class RunRow(Row):
@@ -144,6 +148,9 @@ class MetricRow(Row):
     high: Mapped[float | None] = mapped_column(Float(53))
     interval: Mapped[str | None] = mapped_column(AnyText)
     samples: Mapped[tuple[float, ...] | None] = mapped_column(Samples)
+    builds: Mapped[tuple[int, ...] | None] = mapped_column(Json(tuple[int, ...]))
+    at_s: Mapped[tuple[float, ...] | None] = mapped_column(Samples)
+    method: Mapped[str | None] = mapped_column(AnyText)
     doubt: Mapped[str | None] = mapped_column(AnyText)
 
 
@@ -174,6 +181,11 @@ class KernelStatRow(Row):
     min_ns: Mapped[int] = mapped_column(BigInteger)
     max_ns: Mapped[int] = mapped_column(BigInteger)
     position: Mapped[int] = mapped_column(BigInteger)
+    registers: Mapped[int | None] = mapped_column(BigInteger)
+    shared_bytes: Mapped[int | None] = mapped_column(BigInteger)
+    grid: Mapped[tuple[int, int, int] | None] = mapped_column(Json(tuple[int, int, int]))
+    block: Mapped[tuple[int, int, int] | None] = mapped_column(Json(tuple[int, int, int]))
+    occupancy: Mapped[float | None] = mapped_column(Float(53))
 
 
 class TraceRow(Row):

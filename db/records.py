@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import msgspec
 
+from profiles.ceilings import Costs
+from profiles.compilation import Artefact, Compilation
 from profiles.protocol import Phase
-from profiles.results import Conditions, Correctness, Counts, Finding, Receipt, Role
+from profiles.results import Block, Conditions, Correctness, Counts, DeepProfile, Finding, Metric, Receipt, Role
 from profiles.trace.timeline import Step, TimelineTrack
+from profiles.visits import Walked
 
 
 class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
@@ -18,6 +21,14 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
     trace_health: tuple[Finding, ...] = ()
     trace: str | None = None
     conditions: Conditions | None = None
+    blocks: tuple[Block, ...] = ()
+    costs: Costs | None = None
+    visits: Walked | None = None
+    compilation: Compilation | None = None
+    dispatch: tuple[Receipt, ...] = ()
+    artefacts: tuple[Artefact, ...] = ()
+    deep: DeepProfile | None = None
+    twin: tuple[Metric, ...] = ()
 
 
 class VariantSteps(msgspec.Struct, frozen=True, kw_only=True):

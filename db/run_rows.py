@@ -97,7 +97,7 @@ def check_storable(run: Run) -> None:
     if not survives:
         raise Unstorable(f"the run of {run.variant!r} holds a number that is not finite")
     for kernel in run.kernels:
-        numbers = (kernel.calls, kernel.total_ns, kernel.min_ns, kernel.max_ns, kernel.position)
+        numbers = (value for value in msgspec.structs.astuple(kernel) if isinstance(value, int))
         if any(abs(number) > WIDEST for number in numbers):
             raise Unstorable(f"kernel {kernel.short_name!r} of {run.variant!r} holds a number beyond 64 bits")
 
@@ -109,14 +109,7 @@ def failure_of(row: RunRow | TrialRow) -> Failure | None:
 
 
 def _record(run: Run) -> RunRecord:
-    return RunRecord(
-        counts=run.counts,
-        correctness=run.correctness,
-        receipt=run.receipt,
-        trace_health=run.trace_health,
-        trace=run.trace,
-        conditions=run.conditions,
-    )
+    return RunRecord(**{field: getattr(run, field) for field in RunRecord.__struct_fields__})
 
 
 def _run(row: RunRow, *, metrics: list[Metric], kernels: list[KernelUse]) -> Run:
@@ -125,13 +118,8 @@ def _run(row: RunRow, *, metrics: list[Metric], kernels: list[KernelUse]) -> Run
         status=row.status,
         failure=failure_of(row),
         metrics=tuple(metrics),
-        counts=row.record.counts,
-        correctness=row.record.correctness,
-        receipt=row.record.receipt,
-        trace_health=row.record.trace_health,
         kernels=tuple(kernels),
-        trace=row.record.trace,
-        conditions=row.record.conditions,
+        **msgspec.structs.asdict(row.record),
     )
 
 

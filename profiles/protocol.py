@@ -10,6 +10,7 @@ from enum import StrEnum
 
 import msgspec
 
+from profiles.ceilings import Ceilings
 from profiles.environment import Environment
 from profiles.plan import Plan
 from profiles.results import Run
@@ -28,7 +29,10 @@ class Phase(StrEnum):
 
 
 class MeasureSpec(msgspec.Struct, frozen=True, kw_only=True):
-    """`device` is `cpu` or `cuda:N`; traces are written into `directory`; events go to descriptor `events_fd`."""
+    """`device` is `cpu` or `cuda:N`; traces are written into `directory`; events go to descriptor `events_fd`.
+
+    `ceilings` asks for the device's ceilings first; `twins` for every variant to be timed twice, as if it were two.
+    """
 
     workload: Workload
     variants: tuple[str, ...]
@@ -36,12 +40,20 @@ class MeasureSpec(msgspec.Struct, frozen=True, kw_only=True):
     device: str
     directory: str
     events_fd: int
+    ceilings: bool = False
+    twins: bool = False
 
 
 class Started(msgspec.Struct, frozen=True, kw_only=True, tag="started"):
     """The child is up. Sent once per child, before any variant."""
 
     environment: Environment
+
+
+class CeilingsMeasured(msgspec.Struct, frozen=True, kw_only=True, tag="ceilings"):
+    """What the device can do at most. Sent once, before any variant is timed, where the spec asks for it."""
+
+    ceilings: Ceilings
 
 
 class Progress(msgspec.Struct, frozen=True, kw_only=True, tag="progress"):
@@ -55,10 +67,11 @@ class Progress(msgspec.Struct, frozen=True, kw_only=True, tag="progress"):
 
 class Finished(msgspec.Struct, frozen=True, kw_only=True, tag="finished"):
     """A variant's run. From the child, `run` lacks what the trace tells (counts, kernels, health): `trace_file` is a
-    name within the spec's directory, parsed after the device is free."""
+    name within the spec's directory, parsed after the device is free. `run.artefacts` lie there too, under their
+    SHA-256."""
 
     run: Run
     trace_file: str | None = None
 
 
-Event = Started | Progress | Finished
+Event = Started | CeilingsMeasured | Progress | Finished

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from profiles.protocol import Event, Finished, Progress, Started
+from profiles.protocol import CeilingsMeasured, Event, Finished, Progress, Started
 from profiles.results import FailureKind
 
 
@@ -25,7 +25,7 @@ class Trouble(msgspec.Struct, frozen=True, kw_only=True, tag="trouble"):
     kind: FailureKind
 
 
-Message = Started | Progress | Finished | Passed | Trouble
+Message = Started | CeilingsMeasured | Progress | Finished | Passed | Trouble
 
 _encoder = msgspec.json.Encoder()
 _decoder = msgspec.json.Decoder(Message)

@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from profiles.ceilings import Ceilings
 from profiles.environment import Environment
 from profiles.job import TrialRequest
 from profiles.plan import Order, Plan
-from profiles.protocol import Event, Finished, MeasureSpec, Phase, Progress, Started
+from profiles.protocol import CeilingsMeasured, Event, Finished, MeasureSpec, Phase, Progress, Started
 from profiles.results import Failure, FailureKind, Run, RunStatus
 from profiles.supervisor.child import MEASURE, MeasuringChild, ProtocolError
 from profiles.supervisor.completion import Completion, Completions, MeasuredRun, trace_lost
@@ -59,6 +60,7 @@ class Hearer:
     on_environment: Callable[[Environment], None]
     on_run: Callable[[MeasuredRun], None]
     cancelled: Callable[[], bool]
+    on_ceilings: Callable[[Ceilings], None] | None = None
 
 
 def measure_trial(
@@ -71,6 +73,8 @@ def measure_trial(
     on_environment: Callable[[Environment], None],
     on_run: Callable[[MeasuredRun], None],
     cancelled: Callable[[], bool],
+    on_ceilings: Callable[[Ceilings], None] | None = None,
+    twins: bool = False,
     limits: Limits = Limits(),  # noqa: B008 - frozen
     program: tuple[str, ...] = MEASURE,
 ) -> TrialOutcome:
@@ -78,11 +82,25 @@ def measure_trial(
 
     What a variant does ends up in its run. TrialError where the first child cannot even start. When `cancelled` turns
     true, all processes are gone within 2 s and the variants without a run are told as cancelled. The calling thread is
-    the children's parent: it must be the one that lives on.
+    the children's parent: it must be the one that lives on. The device's ceilings are measured where `on_ceilings`
+    wants to be told them; with `twins` every variant is timed twice, as if it were two.
     """
-    hearer = Hearer(on_progress=on_progress, on_environment=on_environment, on_run=on_run, cancelled=cancelled)
+    hearer = Hearer(
+        on_progress=on_progress,
+        on_environment=on_environment,
+        on_run=on_run,
+        cancelled=cancelled,
+        on_ceilings=on_ceilings,
+    )
     trial = _Trial(
-        request=request, plan=plan, device=device, directory=directory, hearer=hearer, limits=limits, program=program
+        request=request,
+        plan=plan,
+        device=device,
+        directory=directory,
+        hearer=hearer,
+        limits=limits,
+        program=program,
+        twins=twins,
     )
     return trial.measure()
 
@@ -96,6 +114,8 @@ class _Trial:
     hearer: Hearer
     limits: Limits
     program: tuple[str, ...]
+    twins: bool = False
+    ceilings_known: bool = False
     environment: Environment | None = None
     told: dict[str, Run] = field(default_factory=dict)
     again: set[str] = field(default_factory=set)
@@ -165,6 +185,8 @@ class _Trial:
             device=self.device,
             directory=str(self.directory),
             events_fd=-1,
+            ceilings=self.hearer.on_ceilings is not None and not self.ceilings_known,
+            twins=self.twins,
         )
 
     def _take(self, events: Iterator[Event], sitting: _Sitting, watch: Watch, completions: Completions) -> None:
@@ -173,6 +195,8 @@ class _Trial:
             sitting.take(event)
             if isinstance(event, Started):
                 self._learn(event.environment)
+            elif isinstance(event, CeilingsMeasured):
+                self._learn_ceilings(event.ceilings)
             elif isinstance(event, Progress):
                 self.hearer.on_progress(event)
             else:
@@ -182,6 +206,11 @@ class _Trial:
         if self.environment is None:
             self.environment = environment
             self.hearer.on_environment(environment)
+
+    def _learn_ceilings(self, ceilings: Ceilings) -> None:
+        if self.hearer.on_ceilings is not None and not self.ceilings_known:
+            self.ceilings_known = True
+            self.hearer.on_ceilings(ceilings)
 
     def _settle(self, completions: Completions) -> None:
         """Wait for the parser before the next child: the device is free, and no time is taken while it parses."""
@@ -229,7 +258,7 @@ class _Sitting:
 
     def take(self, event: Event) -> None:
         """ProtocolError where the child speaks of a variant that it was not given, or ends one twice."""
-        if isinstance(event, Started):
+        if isinstance(event, Started | CeilingsMeasured):
             self.started = True
             return
         variant = event.run.variant if isinstance(event, Finished) else event.variant

@@ -1,0 +1,47 @@
+"""What a device can do at most, as measured on it, and what a workload needs at least."""
+
+from __future__ import annotations
+
+import msgspec
+
+from profiles.workload import DType
+
+
+class Bandwidth(msgspec.Struct, frozen=True, kw_only=True):
+    """Bytes moved per second in GB/s by a plain kernel that touches `size_bytes` in all, of which `read_share` are
+    read (1.0: only read, 0.5: copied)."""
+
+    size_bytes: int
+    read_share: float
+    gb_per_s: float
+
+
+class MatmulRate(msgspec.Struct, frozen=True, kw_only=True):
+    """The best of a few square matmuls in `dtype`; `size` is the side at which it was reached."""
+
+    dtype: DType
+    size: int
+    tflop_per_s: float
+
+
+class Ceilings(msgspec.Struct, frozen=True, kw_only=True):
+    """Measured once per environment. `launch_ns` is the time of an empty kernel, back to back, on the device's clock
+    (None on a CPU); `exp_per_s` is how many exponentials in fp32 it computes in a second."""
+
+    bandwidths: tuple[Bandwidth, ...] = ()
+    matmuls: tuple[MatmulRate, ...] = ()
+    exp_per_s: float | None = None
+    launch_ns: float | None = None
+    l2_bytes: int | None = None
+
+
+class Costs(msgspec.Struct, frozen=True, kw_only=True):
+    """What one forward pass needs at least: reading inputs once and writing outputs once, with `read_bytes` of it
+    read; useful FLOPs are the unmasked ones, executed FLOPs those that this implementation spends (None: unknown).
+    `exponentials` count the softmax's, `output_bytes` what is written at least."""
+
+    least_bytes: int
+    read_bytes: int | None = None
+    useful_flops: int | None = None
+    executed_flops: int | None = None
+    exponentials: int | None = None
