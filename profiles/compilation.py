@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import msgspec
 
+MOST_ARTEFACTS = 16
+MOST_ARTEFACT_BYTES = 2 << 20
+"""Of one run, and of one file."""
+
 
 class GraphBreak(msgspec.Struct, frozen=True, kw_only=True):
     """`where` is `file:line` of the user's code, None where torch does not tell."""
