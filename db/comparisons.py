@@ -104,7 +104,7 @@ def _status(session: Session, job_id: int | None) -> JobStatus | None:
 
 def _entries(session: Session, comparison_id: int) -> tuple[ComparedRun, ...]:
     query = (
-        select(EntryRow, TrialRow, RunRow, EnvironmentRow.record, TraceRow.slices)
+        select(EntryRow, TrialRow, RunRow, EnvironmentRow.record, EnvironmentRow.ceilings, TraceRow.slices)
         .join(TrialRow, TrialRow.id == EntryRow.trial_id)
         .outerjoin(RunRow, and_(RunRow.trial_id == EntryRow.trial_id, RunRow.variant == EntryRow.variant))
         .outerjoin(EnvironmentRow, EnvironmentRow.id == RunRow.environment_id)
@@ -113,7 +113,7 @@ def _entries(session: Session, comparison_id: int) -> tuple[ComparedRun, ...]:
         .order_by(EntryRow.position)
     )
     rows = session.execute(query).all()
-    runs = load_runs(session, [row.id for _, _, row, _, _ in rows if row is not None])
+    runs = load_runs(session, [row.id for _, _, row, *_ in rows if row is not None])
     return tuple(
         ComparedRun(
             key=entry.key,
@@ -125,10 +125,11 @@ def _entries(session: Session, comparison_id: int) -> tuple[ComparedRun, ...]:
             workload=trial.workload,
             plan=trial.plan,
             environment=environment,
+            ceilings=ceilings,
             measured_at=row.measured_at if row is not None else None,
             has_timeline=bool(slices),
         )
-        for entry, trial, row, environment, slices in rows
+        for entry, trial, row, environment, ceilings, slices in rows
     )
 
 

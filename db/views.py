@@ -7,6 +7,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Generic, TypeVar
 
+from profiles.ceilings import Ceilings
 from profiles.environment import Environment
 from profiles.job import JobRequest
 from profiles.plan import Plan
@@ -92,7 +93,8 @@ class JobView:
 class ComparedRun:
     """One row of a comparison. `key` (A, B … Z, AA …) is fixed when the comparison is made.
 
-    `run` is None while it is not measured yet; `trial_status` then says whether it still may be.
+    `run` is None while it is not measured yet; `trial_status` then says whether it still may be. `ceilings` are those
+    of the environment.
     """
 
     key: str
@@ -106,6 +108,7 @@ class ComparedRun:
     environment: Environment | None
     measured_at: datetime | None
     has_timeline: bool
+    ceilings: Ceilings | None = None
 
     @property
     def pending(self) -> bool:

@@ -95,6 +95,7 @@ class Bundle:
             workload=trial.workload,
             plan=results.plan,
             environment=results.environment,
+            ceilings=results.ceilings,
         )
 
 

@@ -15,6 +15,7 @@ from app.commands.output import print_json
 from app.commands.variant_table import described
 from db.comparisons import comparison
 from profiles.bundle import BundleError, read_bundle
+from profiles.ceilings import Ceilings
 from profiles.comparison.document import document
 from profiles.comparison.entry import Entry, letters, sections
 from profiles.comparison.speed import By
@@ -38,6 +39,7 @@ class Candidate:
     workload: Workload
     plan: Plan
     environment: Environment | None
+    ceilings: Ceilings | None
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -84,4 +86,5 @@ def _candidate(source: str, entry: Entry, key: str) -> Candidate:
         workload=entry.workload,
         plan=entry.plan,
         environment=entry.environment,
+        ceilings=entry.ceilings,
     )

@@ -9,6 +9,7 @@ from typing import Protocol, TypeVar
 
 import msgspec
 
+from profiles.ceilings import Ceilings
 from profiles.environment import Environment
 from profiles.plan import Plan
 from profiles.results import Results, Run, RunStatus
@@ -18,7 +19,8 @@ ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 class Entry(Protocol):
-    """`run` is None while it is not measured; `pending` then says whether it still may be."""
+    """`run` is None while it is not measured; `pending` then says whether it still may be. `ceilings` are those of its
+    environment, None where nobody measured them."""
 
     @property
     def key(self) -> str: ...
@@ -34,6 +36,8 @@ class Entry(Protocol):
     def plan(self) -> Plan: ...
     @property
     def environment(self) -> Environment | None: ...
+    @property
+    def ceilings(self) -> Ceilings | None: ...
 
 
 EntryT = TypeVar("EntryT", bound=Entry)
@@ -71,6 +75,7 @@ class MeasuredEntry:
     workload: Workload
     plan: Plan
     environment: Environment
+    ceilings: Ceilings | None = None
     pending: bool = False
 
 
@@ -105,6 +110,7 @@ def entries_of(results: Results) -> tuple[MeasuredEntry, ...]:
             workload=workload,
             plan=results.plan,
             environment=results.environment,
+            ceilings=results.ceilings,
         )
         for position, (workload, run) in enumerate(runs)
     )
