@@ -33,19 +33,22 @@ class SliceColumns:
         start: Sequence[bytes],
         duration: Sequence[bytes],
         correlation: Sequence[int],
+        shape: Sequence[int],
     ) -> None:
-        """`start` and `duration` are µs texts, empty where missing; `correlation` is ABSENT where there is none."""
+        """`start` and `duration` are µs texts, empty where missing; `correlation` and `shape` are ABSENT where there is
+        none."""
         self._far += sum(len(text.split(b".", 1)[0]) >= _FAR_DIGITS for text in start)
         start_ns, start_ok = nanoseconds(start)
         duration_ns, duration_ok = nanoseconds(duration)
         whole = (np.array(column, np.int64) for column in (kind, name, track))
-        self._runs.append((*whole, start_ns, duration_ns, np.array(correlation, np.int64)))
+        joined = (np.array(column, np.int64) for column in (correlation, shape))
+        self._runs.append((*whole, start_ns, duration_ns, *joined))
         self._numbers.append(start_ok & duration_ok)
 
     def finish(self, names: tuple[str, ...]) -> tuple[tuple[str, ...], Slices, tuple[Finding, ...]]:
         """The names in alphabetical order, the slices, and the findings: equal for equal rows in whatever order."""
-        empty = (np.zeros(0, np.int64),) * 6
-        kind, name, track, start, duration, correlation = (
+        empty = (np.zeros(0, np.int64),) * 7
+        kind, name, track, start, duration, correlation, shape = (
             np.concatenate(runs) for runs in zip(empty, *self._runs, strict=True)
         )
         valid = np.concatenate([np.zeros(0, np.bool_), *self._numbers])
@@ -54,7 +57,7 @@ class SliceColumns:
         by_name = sorted(range(len(names)), key=names.__getitem__)
         rank = np.empty(len(names), np.int64)
         rank[by_name] = np.arange(len(names))
-        columns = np.stack([kind, rank[name], track, start, duration, correlation])
+        columns = np.stack([kind, rank[name], track, start, duration, correlation, shape])
         ordered = columns[:, valid]
         ordered = ordered[:, np.lexsort((ordered[5], ordered[1], ordered[2], ordered[0], -ordered[4], ordered[3]))]
         kept = ~_repeats(ordered)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import msgspec
 import numpy as np
@@ -13,7 +13,7 @@ import numpy as np
 from profiles.results import Counts, Finding, KernelUse
 from profiles.trace.health import find_problems, find_unlinked, kernels_in
 from profiles.trace.launches import CallKind, find_launches
-from profiles.trace.model import Int64s, SliceKind, Trace
+from profiles.trace.model import ABSENT, Int64s, LaunchShape, SliceKind, Trace
 from profiles.trace.names import short_names
 from profiles.trace.operators import compute_operators, hides_compiled_kernels
 from profiles.trace.roles import role_of
@@ -147,12 +147,15 @@ def _uses(trace: Trace, passes: Sequence[_Pass], stages: Stages) -> tuple[Kernel
     totals: dict[tuple[int, int], list[int]] = defaultdict(lambda: [0] * len(passes))
     calls: dict[tuple[int, int], list[int]] = defaultdict(lambda: [0] * len(passes))
     order: dict[tuple[int, int], int] = {}
+    longest: dict[tuple[int, int], int] = {}
     for number, forward in enumerate(passes):
         for row in forward.rows[np.lexsort((slices.start_ns[forward.rows], forward.launched_ns))].tolist():
             key = (int(slices.name[row]), int(stages.of_row[row]))
             totals[key][number] += int(slices.duration_ns[row])
             calls[key][number] += 1
             order.setdefault(key, len(order))
+            if slices.duration_ns[row] > slices.duration_ns[longest.setdefault(key, row)]:
+                longest[key] = row
     names = list(dict.fromkeys(name for name, _ in order))
     shorts = dict(zip(names, short_names([trace.names[name] for name in names]), strict=True))
     return tuple(
@@ -166,6 +169,12 @@ def _uses(trace: Trace, passes: Sequence[_Pass], stages: Stages) -> tuple[Kernel
             min_ns=min(totals[key]),
             max_ns=max(totals[key]),
             position=position,
+            **asdict(_shape(trace, longest[key])),
         )
         for key, position in order.items()
     )
+
+
+def _shape(trace: Trace, row: int) -> LaunchShape:
+    number = int(trace.slices.shape[row])
+    return LaunchShape() if number == ABSENT else trace.shapes[number]

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from profiles.results import Finding
 from profiles.trace.columns import SliceColumns
 from profiles.trace.kineto_document import DeviceProperties, Event, KinetoDocument, Loose
+from profiles.trace.launch_shapes import LaunchShapes
 from profiles.trace.model import ABSENT, GPU_KINDS, Device, SliceKind, Trace, TraceLimits, Track
 from profiles.trace.wording import counted
 
@@ -59,6 +60,7 @@ class _Recording:
         self._names: dict[str, int] = {}
         self._tracks: dict[tuple[Loose, Loose, bool], int] = {}
         self._labels: dict[tuple[str, Loose, Loose], str] = {}
+        self._shapes = LaunchShapes()
         self._nameless = 0
 
     def add(self, events: list[Event]) -> None:
@@ -71,6 +73,7 @@ class _Recording:
             start=[bytes(event.ts) for event in rows],
             duration=[bytes(event.dur) for event in rows],
             correlation=[_number(event.args.correlation) if event.args else ABSENT for event in rows],
+            shape=[self._shapes.number(event.args) if event.args else ABSENT for event in rows],
         )
         for event in events:
             if event.ph == _PHASE_METADATA and event.args is not None:
@@ -90,6 +93,7 @@ class _Recording:
             records=document.records,
             epoch_ns=document.epoch_ns,
             other_accelerator=other[1] if other else None,
+            shapes=self._shapes.shapes(),
         )
 
     def _kind(self, event: Event) -> int:

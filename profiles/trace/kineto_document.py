@@ -8,6 +8,7 @@ import msgspec
 
 from profiles.trace.errors import UnreadableTrace, UnsupportedFormat
 from profiles.trace.json_window import JsonWindow, Span
+from profiles.trace.launch_shapes import ShapeArgs
 from profiles.trace.model import TraceLimits
 from profiles.trace.repair import repair
 
@@ -15,8 +16,9 @@ _NO_TEXT = msgspec.Raw(b"")
 Loose = int | str | float | None
 
 
-class Args(msgspec.Struct, gc=False):
-    """The arguments that matter: of calls and GPU slices, and of `M` records (`name`, `labels`)."""
+class Args(ShapeArgs, gc=False):
+    """The arguments that matter: of calls, of GPU slices (kernels also say how they were launched), and of `M` records
+    (`name`, `labels`)."""
 
     correlation: Loose = None
     device: Loose = None

@@ -59,11 +59,23 @@ class Device(msgspec.Struct, frozen=True, kw_only=True):
 
 
 @dataclass(frozen=True, slots=True)
+class LaunchShape:
+    """How a kernel was launched, as far as the file tells; registers are per thread, shared memory in bytes per block,
+    occupancy is the recorder's estimate of what was achieved, as a share."""
+
+    registers: int | None = None
+    shared_bytes: int | None = None
+    grid: tuple[int, int, int] | None = None
+    block: tuple[int, int, int] | None = None
+    occupancy: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Slices:
     """One entry per valid slice, all columns equally long, ordered by start, then longest first.
 
-    `name` and `track` index the trace's tables. `correlation` joins calls and GPU slices, ABSENT where there is none:
-    it is not unique, as one graph launch starts many kernels.
+    `name`, `track` and `shape` index the trace's tables. `correlation` joins calls and GPU slices: it is not unique, as
+    one graph launch starts many kernels. It and `shape` are ABSENT where there is none.
     """
 
     kind: Int64s
@@ -72,6 +84,7 @@ class Slices:
     start_ns: Int64s
     duration_ns: Int64s
     correlation: Int64s
+    shape: Int64s
 
     def __len__(self) -> int:
         return len(self.kind)
@@ -102,3 +115,4 @@ class Trace:
     records: int
     epoch_ns: int = 0
     other_accelerator: str | None = None
+    shapes: tuple[LaunchShape, ...] = ()

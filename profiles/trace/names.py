@@ -79,7 +79,7 @@ def _vendor_gemm(name: str) -> str | None:
         r"(nvjet_(?:sm\d+_)?[a-z]+_\d+x\d+(?:x\d+)?\w*)",
         r"(Cijk_\w+?)_(?:Bias_|HA_S_|HAS_|SAV_|UserArgs_|AS_|S_)*(MT\d+x\d+x\d+)",
         r"(sm\d+_xmma_\w+?)_(?:bf16|f16|f32|tf32|i8)\w*?_(tilesize\d+x\d+x\d+)",
-        r"(?:void )?(?:cutlass(?:_\w+)?::)+(?:device_)?(?:Kernel2?|kernel)<(\w+)[^>]*>",
+        r"(?:void )?(?:cutlass(?:_\w+)?::)+(?:device_)?(?:Kernel2?|kernel)<(?:\w+::)*(\w+)[^>]*>",
         r"(fmha_cutlass[FB]_\w+?(?:aligned_\d+x\d+|sm\d+))",
     ):
         found = re.match(pattern, name)

@@ -11,17 +11,19 @@ from profiles.trace.names import without_parameters
 # The first pattern found anywhere in the name decides, so the order is from the telling to the vague: a fused
 # attention kernel also says "gemm" somewhere, and an elementwise one names its functor.
 _RULES: tuple[tuple[Role, str], ...] = (
-    (Role.COPY, r"^Memcpy|^(Device|Host)To(Device|Host)"),
-    (Role.FILL, r"^Memset"),
+    (Role.COPY, r"^Memcpy|^(Device|Host)To(Device|Host)|rocclr_copyBuffer"),
+    (Role.FILL, r"^Memset|rocclr_fillBuffer|^memset\d*_"),
     (
         Role.COMMUNICATION,
         r"nccl|rccl|AllReduce|all_reduce|AllGather|ReduceScatter|cross_device_reduce|nvshmem|SendRecv",
     ),
     (
         Role.HELPER,
-        r"splitK?_?reduce|split_k_reduce|splitKreduce|reduceSplitK|SplitKOffsets|Compute\w*Offsets|compute\w*Offsets"
+        r"splitK?_?reduce|split_k_reduce|splitKreduce|[rR]educeSplitK|SplitKOffsets|Compute\w*Offsets|compute\w*Offsets"
         r"|flash_fwd_splitkv_combine|combine_kernel|kernel_prepare|prepare_varlen|PostGSU|_GSU\d*_postgsu"
-        r"|philox|spin_kernel|indices_triton|scatter_?indices",
+        r"|philox|spin_kernel|indices_triton|scatter_?indices|scalePackedTensor|epilogue::impl::globalKernel"
+        # torch copies the inputs of a CUDA graph into their places with one _foreach_copy_
+        r"|multi_tensor_apply_kernel<.*::Copy<",
     ),
     (
         Role.ATTENTION,
@@ -53,7 +55,7 @@ _RULES: tuple[tuple[Role, str], ...] = (
     ),
     (
         Role.REDUCTION,
-        r"reduce|Reduce|reduction|::(sum|mean|amax|amin|max|min|all|any|argmax|norm|var|std|prod|cumsum)$|cumsum|scan"
+        r"reduce|Reduce|reduction|DeviceScan|::(sum|mean|amax|amin|max|min|all|any|argmax|norm|var|std|prod|cumsum)$|cumsum|scan"
         r"|topk|TopK|sort|Sort|logsumexp",
     ),
     (

@@ -117,6 +117,25 @@ KERNELS = [
     ),
     ("void cublasLt::splitKreduce_kernel<32, 16, int, float>(x)", Role.HELPER, "splitKreduce_kernel"),
     ("void flash_fwd_splitkv_combine_kernel<traits<64> >(x)", Role.HELPER, "flash_fwd_splitkv_combine_kernel"),
+    (
+        "void cutlass::Kernel<cutlass::reduction::kernel::ReduceSplitK<cutlass::MatrixShape<4, 128>, float> >(x)",
+        Role.HELPER,
+        "ReduceSplitK",
+    ),
+    (
+        "void cudnn::ops::scalePackedTensor_kernel<float, float>(long, float*, float)",
+        Role.HELPER,
+        "scalePackedTensor_kernel",
+    ),
+    (
+        f"{NATIVE}(anonymous namespace)::multi_tensor_apply_kernel<{NATIVE[5:]}(anonymous namespace)::"
+        f"TensorListMetadata<2>, {NATIVE[5:]}(anonymous namespace)::CopyFunctor<c10::BFloat16, c10::BFloat16, 2, 1>, "
+        f"{NATIVE[5:]}Copy<c10::BFloat16, c10::BFloat16> >(x)",
+        Role.HELPER,
+        "multi_tensor_apply_kernel",
+    ),
+    ("__amd_rocclr_fillBufferAligned", Role.FILL, "__amd_rocclr_fillBufferAligned"),
+    ("__amd_rocclr_copyBuffer", Role.COPY, "__amd_rocclr_copyBuffer"),
     ("_ZN5aiter24add_rmsnorm_quant_kernelIDF16bDF16bLi256ELi16EEEvPT0_PT_", Role.NORM, "add_rmsnorm_quant_kernel"),
     ("rotary_embedding_kernel<float>(x)", Role.POINTWISE, "rotary_embedding_kernel"),
     ("store_kvcache(float*)", Role.OTHER, "store_kvcache"),
