@@ -29,6 +29,7 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
     artefacts: tuple[Artefact, ...] = ()
     deep: DeepProfile | None = None
     twin: tuple[Metric, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 class VariantSteps(msgspec.Struct, frozen=True, kw_only=True):

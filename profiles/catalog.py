@@ -9,10 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+import msgspec
+
 from profiles.variant import Execution, Variant, VariantError, parse_variant
 from profiles.workload import AxisValue, DType, Workload
 
 HALF = (DType.BF16, DType.FP16)
+# An axis that is as large as the one named here goes along with it: a longer sequence has as many keys as queries.
+FOLLOWS = {"kv_heads": "heads", "seq_kv": "seq_q"}
 ALL_DTYPES = (DType.BF16, DType.FP16, DType.FP32)
 BOTH = (Execution.EAGER, Execution.COMPILE)
 
@@ -23,12 +27,13 @@ class CatalogError(ValueError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Axis:
-    """`symbol` is the short form in labels (`B8 H16`); None for axes that are written out."""
+    """`symbol` is the short form in labels (`B8 H16`); None for axes that are written out. `noun` names it in prose."""
 
     name: str
     symbol: str | None
     default: AxisValue
     meaning: str
+    noun: str
     choices: tuple[str, ...] = ()
     most: int = 1 << 20
 
@@ -64,6 +69,12 @@ class Operation:
     implementations: tuple[Implementation, ...]
     dtypes: tuple[DType, ...] = ALL_DTYPES
 
+    def axis(self, name: str) -> Axis:
+        for axis in self.axes:
+            if axis.name == name:
+                return axis
+        raise CatalogError(f"{self.name} has no axis {name!r}; expected {_listed(axis.name for axis in self.axes)}")
+
     def implementation(self, name: str) -> Implementation:
         for implementation in self.implementations:
             if implementation.name == name:
@@ -79,13 +90,19 @@ ATTENTION = Operation(
     title="Attention",
     stages=("scores", "scale", "mask", "softmax", "values"),
     axes=(
-        Axis(name="batch", symbol="B", default=1, meaning="sequences"),
-        Axis(name="heads", symbol="H", default=8, meaning="query heads"),
-        Axis(name="kv_heads", symbol="KV", default=8, meaning="key and value heads; divides heads"),
-        Axis(name="seq_q", symbol="S", default=512, meaning="query length"),
-        Axis(name="seq_kv", symbol="SKV", default=512, meaning="key and value length"),
-        Axis(name="head_dim", symbol="D", default=64, meaning="elements per head"),
-        Axis(name="causal", symbol=None, default=True, meaning="upper-left aligned causal mask"),
+        Axis(name="batch", symbol="B", default=1, meaning="sequences", noun="batch size"),
+        Axis(name="heads", symbol="H", default=8, meaning="query heads", noun="head count"),
+        Axis(
+            name="kv_heads",
+            symbol="KV",
+            default=8,
+            meaning="key and value heads; divides heads",
+            noun="KV head count",
+        ),
+        Axis(name="seq_q", symbol="S", default=512, meaning="query length", noun="query length"),
+        Axis(name="seq_kv", symbol="SKV", default=512, meaning="key and value length", noun="KV length"),
+        Axis(name="head_dim", symbol="D", default=64, meaning="elements per head", noun="head size"),
+        Axis(name="causal", symbol=None, default=True, meaning="upper-left aligned causal mask", noun="mask"),
     ),
     module="profiles.operations.attention",
     baseline="naive",
@@ -115,9 +132,9 @@ SWIGLU = Operation(
     title="SwiGLU",
     stages=("gate", "up", "silu", "multiply", "down"),
     axes=(
-        Axis(name="rows", symbol=None, default=256, meaning="tokens"),
-        Axis(name="width", symbol=None, default=512, meaning="model width"),
-        Axis(name="hidden", symbol=None, default=1408, meaning="inner width"),
+        Axis(name="rows", symbol=None, default=256, meaning="tokens", noun="row count"),
+        Axis(name="width", symbol=None, default=512, meaning="model width", noun="width"),
+        Axis(name="hidden", symbol=None, default=1408, meaning="inner width", noun="inner width"),
     ),
     module="profiles.operations.swiglu",
     baseline="unfused",
@@ -131,8 +148,8 @@ RESIDUAL_RMS_NORM = Operation(
     title="Residual + RMS norm",
     stages=("add", "square", "mean", "rsqrt", "scale"),
     axes=(
-        Axis(name="rows", symbol=None, default=1024, meaning="tokens"),
-        Axis(name="width", symbol=None, default=1024, meaning="elements per row"),
+        Axis(name="rows", symbol=None, default=1024, meaning="tokens", noun="row count"),
+        Axis(name="width", symbol=None, default=1024, meaning="elements per row", noun="width"),
     ),
     module="profiles.operations.residual_rms_norm",
     baseline="unfused",
@@ -152,10 +169,11 @@ DECODER_PREFILL = Operation(
             symbol=None,
             default="tiny",
             meaning="a shipped transformers config, random weights",
+            noun="model",
             choices=("tiny", "qwen2.5-0.5b", "qwen2.5-1.5b"),
         ),
-        Axis(name="batch", symbol="B", default=1, meaning="sequences"),
-        Axis(name="seq", symbol="S", default=128, meaning="tokens per sequence"),
+        Axis(name="batch", symbol="B", default=1, meaning="sequences", noun="batch size"),
+        Axis(name="seq", symbol="S", default=128, meaning="tokens per sequence", noun="sequence length"),
     ),
     module="profiles.operations.decoder_prefill",
     baseline="eager",
@@ -203,6 +221,13 @@ def check_variant(op: Operation, text: str) -> Variant:
             f"expected one of {_listed(implementation.executions)}"
         )
     return variant
+
+
+def at(workload: Workload, axis: str, value: int) -> Workload:
+    """`workload` with `axis` at `value`; an axis that follows it (FOLLOWS) and is as large goes along."""
+    before = workload.axes[axis]
+    along = {name for name, leader in FOLLOWS.items() if leader == axis and workload.axes.get(name) == before}
+    return msgspec.structs.replace(workload, axes={**workload.axes, **dict.fromkeys({axis, *along}, value)})
 
 
 def check_workload(workload: Workload) -> None:

@@ -223,7 +223,8 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     """One variant in one trial: its metrics, its trace, or its failure. `trace` is the SHA-256 of the raw file.
 
     `receipt` is the attention backend's; `dispatch` holds those of every other mechanism that could have fallen back.
-    `twin` are the times of the same variant taken once more as if it were another one (`--aa`).
+    `twin` are the times of the same variant taken once more as if it were another one (`--aa`). `notes` say what was
+    left out, and why.
     """
 
     variant: str
@@ -245,6 +246,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     artefacts: tuple[Artefact, ...] = ()
     deep: DeepProfile | None = None
     twin: tuple[Metric, ...] = ()
+    notes: tuple[str, ...] = ()
 
     def metric(self, name: str) -> Metric | None:
         return next((metric for metric in self.metrics if metric.name == name), None)

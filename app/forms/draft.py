@@ -16,7 +16,7 @@ from profiles.workload import AxisValue, DType, Workload
 OWN = "own"
 
 # An axis left empty is as large as this one: changing a length changes both.
-FOLLOWS = {"kv_heads": "heads", "seq_kv": "seq_q"}
+FOLLOWS = catalog.FOLLOWS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

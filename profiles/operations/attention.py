@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention
 
+from profiles import catalog
 from profiles.operations import sdpa_backends, tolerance
 from profiles.operations.implementation import within
 from profiles.operations.random_inputs import TORCH_DTYPES, RandomInputs
@@ -77,6 +78,16 @@ def tiny(workload: Workload) -> Workload:
         distribution=workload.distribution,
         seed=workload.seed,
     )
+
+
+def neighbour(workload: Workload) -> Workload:
+    """The next length: of queries and keys where they are as many, else of the keys alone, as the next step decodes."""
+    axis = "seq_q" if workload.axes["seq_q"] == workload.axes["seq_kv"] else "seq_kv"
+    return catalog.at(workload, axis, int(workload.axes[axis]) + 1)
+
+
+def resized(a: Attention, workload: Workload) -> Attention:
+    return inputs(workload, a.query.device)
 
 
 # --- implementations ------------------------------------------------------------------------------------------------

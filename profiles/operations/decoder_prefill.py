@@ -9,12 +9,13 @@ import importlib
 import math
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
 from torch import Tensor
 
+from profiles import catalog
 from profiles.operations import sdpa_backends, tolerance
 from profiles.operations.attention import unmasked_pairs
 from profiles.operations.decoder_config import DecoderConfig, config_facts, decoder_config
@@ -71,6 +72,20 @@ def tiny(workload: Workload) -> Workload:
         dtype=workload.dtype,
         distribution=workload.distribution,
         seed=workload.seed,
+    )
+
+
+def neighbour(workload: Workload) -> Workload:
+    return catalog.at(workload, "seq", int(workload.axes["seq"]) + 8)
+
+
+def resized(p: DecoderPrefill, workload: Workload) -> DecoderPrefill:
+    """The same model with other tokens: no walked axis changes the weights."""
+    batch, seq, device = int(workload.axes["batch"]), int(workload.axes["seq"]), p.tokens.device
+    return replace(
+        p,
+        tokens=RandomInputs(workload, device).tokens(batch, seq, vocabulary=_config(workload).vocab_size),
+        mask=_mask(seq, dtype=TORCH_DTYPES[workload.dtype], device=device),
     )
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import rms_norm
 
+from profiles import catalog
 from profiles.operations import tolerance
 from profiles.operations.random_inputs import TORCH_DTYPES, RandomInputs
 from profiles.operations.stages import stage
@@ -43,6 +44,18 @@ def tiny(workload: Workload) -> Workload:
         distribution=workload.distribution,
         seed=workload.seed,
     )
+
+
+def neighbour(workload: Workload) -> Workload:
+    return catalog.at(workload, "rows", int(workload.axes["rows"]) + 8)
+
+
+def resized(n: ResidualRMSNorm, workload: Workload) -> ResidualRMSNorm:
+    rows, width = _sizes(workload)
+    if n.weight.shape != (width,):
+        return inputs(workload, n.x.device)
+    random = RandomInputs(workload, n.x.device)
+    return replace(n, x=random.activations(rows, width), residual=random.activations(rows, width))
 
 
 def unfused(n: ResidualRMSNorm) -> tuple[Tensor, Tensor]:

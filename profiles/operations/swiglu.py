@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import linear, silu
 
+from profiles import catalog
 from profiles.operations import tolerance
 from profiles.operations.random_inputs import TORCH_DTYPES, RandomInputs
 from profiles.operations.stages import stage
@@ -46,6 +47,17 @@ def tiny(workload: Workload) -> Workload:
         distribution=workload.distribution,
         seed=workload.seed,
     )
+
+
+def neighbour(workload: Workload) -> Workload:
+    return catalog.at(workload, "rows", int(workload.axes["rows"]) + 8)
+
+
+def resized(s: SwiGLU, workload: Workload) -> SwiGLU:
+    rows, width, hidden = _sizes(workload)
+    if s.gate.shape != (hidden, width):
+        return inputs(workload, s.x.device)
+    return replace(s, x=RandomInputs(workload, s.x.device).activations(rows, width))
 
 
 def unfused(s: SwiGLU) -> Tensor:

@@ -35,6 +35,14 @@ def tiny(workload: Workload) -> Workload:
     return Workload(operation="doubling", axes={"rows": 2}, dtype=workload.dtype)
 
 
+def neighbour(workload: Workload) -> Workload:
+    return catalog.at(workload, "rows", int(workload.axes["rows"]) + 1)
+
+
+def resized(d: Doubling, workload: Workload) -> Doubling:
+    return inputs(workload, d.x.device)
+
+
 def reference(d: Doubling) -> tuple[Tensor]:
     return (2 * d.x.double(),)
 
@@ -92,7 +100,7 @@ OPERATION = catalog.Operation(
     name="doubling",
     title="Doubling",
     stages=(),
-    axes=(catalog.Axis(name="rows", symbol=None, default=LARGE, meaning="numbers"),),
+    axes=(catalog.Axis(name="rows", symbol=None, default=LARGE, meaning="numbers", noun="row count"),),
     module=f"{__package__}.misbehaving",
     baseline="well",
     implementations=tuple(catalog.Implementation(way, f"{__package__}.misbehaving:{way}", way) for way in WAYS),
