@@ -9,19 +9,22 @@ from profiles.workload import DType
 
 class Bandwidth(msgspec.Struct, frozen=True, kw_only=True):
     """Bytes moved per second in GB/s by a plain kernel that touches `size_bytes` in all, of which `read_share` are
-    read (1.0: only read, 0.5: copied)."""
+    read (1.0: only read, 0.5: copied). `cold`: the cache held nothing of it."""
 
     size_bytes: int
     read_share: float
     gb_per_s: float
+    cold: bool = False
 
 
 class MatmulRate(msgspec.Struct, frozen=True, kw_only=True):
-    """The best of a few square matmuls in `dtype`; `size` is the side at which it was reached."""
+    """The best of a few square matmuls in `dtype`; `size` is the side at which it was reached. `tf32`: in fp32, with
+    the inputs rounded to TF32, as torch is set to do on the machine."""
 
     dtype: DType
     size: int
     tflop_per_s: float
+    tf32: bool = False
 
 
 class Ceilings(msgspec.Struct, frozen=True, kw_only=True):
@@ -38,10 +41,12 @@ class Ceilings(msgspec.Struct, frozen=True, kw_only=True):
 class Costs(msgspec.Struct, frozen=True, kw_only=True):
     """What one forward pass needs at least: reading inputs once and writing outputs once, with `read_bytes` of it
     read; useful FLOPs are the unmasked ones, executed FLOPs those that this implementation spends (None: unknown).
-    `exponentials` count the softmax's, `output_bytes` what is written at least."""
+    `exponentials` count the softmax's. `moved_bytes` is what this implementation moves, operator by operator as it is
+    written: the least bytes, and every intermediate written and read again (None: unknown, or fused by others)."""
 
     least_bytes: int
     read_bytes: int | None = None
+    moved_bytes: int | None = None
     useful_flops: int | None = None
     executed_flops: int | None = None
     exponentials: int | None = None

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 
 import msgspec
 
-from profiles.measure import nvml
+from profiles.measure import loading, nvml
 from profiles.measure.gpu_time import GatedTimer
 from profiles.measure.loading import OperationModule
 from profiles.measure.metrics import rate_metric, single_metric, time_metric
@@ -50,7 +50,8 @@ class Candidate:
 
 def succeeded(candidate: Candidate, module: OperationModule, workload: Workload) -> Run:
     metrics = tuple(_metrics(candidate, module, workload))
-    return Run(variant=candidate.variant, status=RunStatus.SUCCEEDED, metrics=metrics)
+    costs = loading.costs(module, workload, candidate.variant)
+    return Run(variant=candidate.variant, status=RunStatus.SUCCEEDED, metrics=metrics, costs=costs)
 
 
 def incorrect(variant: str, correctness: Correctness) -> Run:

@@ -10,9 +10,14 @@ import torch
 from torch import Tensor
 
 from profiles import catalog
+from profiles.ceilings import Costs
 from profiles.operations.implementation import Forward
 from profiles.results import Receipt
+from profiles.variant import parse_variant
 from profiles.workload import Workload
+
+AS_WRITTEN = ("eager", "cudagraph")
+"""The executions that run an implementation's own operators."""
 
 
 class OperationModule(Protocol):
@@ -42,6 +47,16 @@ def implementation(workload: Workload, name: str) -> Forward:
     path = catalog.operation(workload.operation).implementation(name).path
     module, _, function = path.partition(":")
     return cast(Forward, getattr(importlib.import_module(module), function))
+
+
+def costs(module: OperationModule, workload: Workload, variant: str) -> Costs | None:
+    """What the variant needs and does; None where the operation does not say. What a compiler makes of the code moves
+    and computes other amounts than the code as written."""
+    tell = cast(Callable[[Workload, str | None], Costs] | None, getattr(module, "costs", None))
+    if tell is None:
+        return None
+    name, execution = parse_variant(variant)
+    return tell(workload, name if execution in AS_WRITTEN else None)
 
 
 def receipt(module: OperationModule, name: str, inputs: Any) -> Receipt | None:

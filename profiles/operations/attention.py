@@ -11,6 +11,7 @@ from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention
 
 from profiles import catalog
+from profiles.ceilings import Costs
 from profiles.operations import sdpa_backends, tolerance
 from profiles.operations.implementation import within
 from profiles.operations.random_inputs import TORCH_DTYPES, RandomInputs
@@ -209,6 +210,47 @@ def least_bytes(workload: Workload) -> int:
     a = {name: int(value) for name, value in workload.axes.items()}
     query, key = a["heads"] * a["seq_q"], a["kv_heads"] * a["seq_kv"]
     return 2 * (query + key) * a["batch"] * a["head_dim"] * TORCH_DTYPES[workload.dtype].itemsize
+
+
+def costs(workload: Workload, implementation: str | None = None) -> Costs:
+    """A fused kernel skips what the mask hides, whole tiles apart; torch's automatic choice is not known beforehand."""
+    a = {name: int(value) for name, value in workload.axes.items()}
+    least, size, causal = least_bytes(workload), TORCH_DTYPES[workload.dtype].itemsize, bool(a["causal"])
+    output = a["batch"] * a["heads"] * a["seq_q"] * a["head_dim"] * size
+    rows = a["batch"] * a["heads"]
+    pairs = unmasked_pairs(a["seq_q"], a["seq_kv"], causal=causal)
+    whole = 4 * rows * a["head_dim"] * a["seq_q"] * a["seq_kv"]
+    touched = _scores_touched(implementation, causal=causal)
+    return Costs(
+        least_bytes=least,
+        read_bytes=least - output,
+        moved_bytes=None if touched is None else least + touched * rows * a["seq_q"] * a["seq_kv"] * size,
+        useful_flops=useful_flops(workload),
+        executed_flops=_executed_flops(implementation, whole, useful_flops(workload)),
+        exponentials=rows * pairs,
+    )
+
+
+def _scores_touched(implementation: str | None, *, causal: bool) -> int | None:
+    """How often all scores are written or read: by the first matmul, the scale, the mask, the softmax, the second
+    matmul. The fused kernels never write them."""
+    match implementation:
+        case "naive":
+            return 10 if causal else 6
+        case "naive_inplace":
+            return 8 if causal else 6
+        case "sdpa_flash" | "sdpa_efficient" | "sdpa_cudnn":
+            return 0
+    return None
+
+
+def _executed_flops(implementation: str | None, whole: int, useful: int) -> int | None:
+    match implementation:
+        case "naive" | "naive_inplace" | "sdpa_math":
+            return whole
+        case "sdpa_flash" | "sdpa_efficient" | "sdpa_cudnn":
+            return useful
+    return whole if whole == useful else None
 
 
 def tokens(workload: Workload) -> int | None:  # noqa: ARG001 - every operation is asked

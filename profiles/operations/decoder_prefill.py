@@ -16,6 +16,7 @@ import torch
 from torch import Tensor
 
 from profiles import catalog
+from profiles.ceilings import Costs
 from profiles.operations import sdpa_backends, tolerance
 from profiles.operations.attention import unmasked_pairs
 from profiles.operations.decoder_config import DecoderConfig, config_facts, decoder_config
@@ -153,6 +154,21 @@ def least_bytes(workload: Workload) -> int:
     config, size = _config(workload), TORCH_DTYPES[workload.dtype].itemsize
     weights = config.num_hidden_layers * config.layer_weights + config.vocab_size * config.hidden_size
     return (weights + int(workload.axes["batch"]) * int(workload.axes["seq"]) * config.hidden_size) * size
+
+
+def costs(workload: Workload, implementation: str | None = None) -> Costs:
+    """The written-out attention computes the masked half too."""
+    config, batch, seq = _config(workload), int(workload.axes["batch"]), int(workload.axes["seq"])
+    least, useful = least_bytes(workload), useful_flops(workload)
+    pairs = unmasked_pairs(seq, seq, causal=True)
+    masked = batch * config.num_hidden_layers * 4 * config.hidden_size * (seq * seq - pairs)
+    return Costs(
+        least_bytes=least,
+        read_bytes=least - batch * seq * config.hidden_size * TORCH_DTYPES[workload.dtype].itemsize,
+        useful_flops=useful,
+        executed_flops=useful + masked if implementation == "eager" else None,
+        exponentials=batch * config.num_hidden_layers * config.num_attention_heads * pairs,
+    )
 
 
 def tokens(workload: Workload) -> int | None:

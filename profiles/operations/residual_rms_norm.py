@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from torch.nn.functional import rms_norm
 
 from profiles import catalog
+from profiles.ceilings import Costs
 from profiles.operations import tolerance
 from profiles.operations.random_inputs import TORCH_DTYPES, RandomInputs
 from profiles.operations.stages import stage
@@ -101,6 +102,28 @@ def least_bytes(workload: Workload) -> int:
     """Two inputs read once, two outputs written once, the weight read once."""
     rows, width = _sizes(workload)
     return (4 * rows * width + width) * TORCH_DTYPES[workload.dtype].itemsize
+
+
+def costs(workload: Workload, implementation: str | None = None) -> Costs:
+    rows, width = _sizes(workload)
+    least, size = least_bytes(workload), TORCH_DTYPES[workload.dtype].itemsize
+    per_element = _bytes_per_element(implementation, size)
+    return Costs(
+        least_bytes=least,
+        read_bytes=least - 2 * rows * width * size,
+        moved_bytes=None if per_element is None else rows * width * per_element,
+    )
+
+
+def _bytes_per_element(implementation: str | None, size: int) -> int | None:
+    """Written and read by all steps together. Written out: the addition (3), widening, the square (8), the mean (4),
+    the product (8), rounding, the weight (2); in fp32 nothing is widened or rounded."""
+    match implementation:
+        case "unfused":
+            return 5 * size + 20 + (2 * (size + 4) if size < 4 else 0)
+        case "functional":
+            return 5 * size
+    return None
 
 
 def tokens(workload: Workload) -> int | None:  # noqa: ARG001 - every operation is asked

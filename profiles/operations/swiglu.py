@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from torch.nn.functional import linear, silu
 
 from profiles import catalog
+from profiles.ceilings import Costs
 from profiles.operations import tolerance
 from profiles.operations.random_inputs import TORCH_DTYPES, RandomInputs
 from profiles.operations.stages import stage
@@ -94,6 +95,21 @@ def least_bytes(workload: Workload) -> int:
     """Input and weights read once, the output written once."""
     rows, width, hidden = _sizes(workload)
     return (2 * rows * width + 3 * width * hidden) * TORCH_DTYPES[workload.dtype].itemsize
+
+
+def costs(workload: Workload, implementation: str | None = None) -> Costs:
+    """Written out, the inner rows are written by gate, up, silu and multiply, and read by the last three matmuls and
+    steps: seven times in all; the input is read twice."""
+    rows, width, hidden = _sizes(workload)
+    least, size = least_bytes(workload), TORCH_DTYPES[workload.dtype].itemsize
+    moved = least + (7 * rows * hidden + rows * width) * size
+    return Costs(
+        least_bytes=least,
+        read_bytes=least - rows * width * size,
+        moved_bytes=moved if implementation == "unfused" else None,
+        useful_flops=useful_flops(workload),
+        executed_flops=useful_flops(workload),
+    )
 
 
 def tokens(workload: Workload) -> int | None:  # noqa: ARG001 - every operation is asked
