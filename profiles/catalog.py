@@ -18,7 +18,8 @@ HALF = (DType.BF16, DType.FP16)
 # An axis that is as large as the one named here goes along with it: a longer sequence has as many keys as queries.
 FOLLOWS = {"kv_heads": "heads", "seq_kv": "seq_q"}
 ALL_DTYPES = (DType.BF16, DType.FP16, DType.FP32)
-BOTH = (Execution.EAGER, Execution.COMPILE)
+USUAL = (Execution.EAGER, Execution.COMPILE)
+EVERY = tuple(Execution)
 
 
 class CatalogError(ValueError):
@@ -139,7 +140,7 @@ SWIGLU = Operation(
     module="profiles.operations.swiglu",
     baseline="unfused",
     implementations=(
-        Implementation("unfused", "profiles.operations.swiglu:unfused", "three matmuls, silu, multiply", BOTH),
+        Implementation("unfused", "profiles.operations.swiglu:unfused", "three matmuls, silu, multiply", EVERY),
     ),
 )
 
@@ -154,8 +155,8 @@ RESIDUAL_RMS_NORM = Operation(
     module="profiles.operations.residual_rms_norm",
     baseline="unfused",
     implementations=(
-        Implementation("unfused", "profiles.operations.residual_rms_norm:unfused", "written out, step by step", BOTH),
-        Implementation("functional", "profiles.operations.residual_rms_norm:functional", "add + F.rms_norm", BOTH),
+        Implementation("unfused", "profiles.operations.residual_rms_norm:unfused", "written out, step by step", EVERY),
+        Implementation("functional", "profiles.operations.residual_rms_norm:functional", "add + F.rms_norm", EVERY),
     ),
 )
 
@@ -206,6 +207,11 @@ def operation(name: str) -> Operation:
 def variants(op: Operation) -> tuple[Variant, ...]:
     """Every variant of `op`, in the catalogue's order."""
     return tuple(Variant(i.name, e) for i in op.implementations for e in i.executions)
+
+
+def usual_variants(op: Operation) -> tuple[Variant, ...]:
+    """Those that a job has where nobody chose: graphs and autotuning are for who asks for them."""
+    return tuple(variant for variant in variants(op) if variant.execution in USUAL)
 
 
 def check_variant(op: Operation, text: str) -> Variant:

@@ -12,7 +12,8 @@ from profiles.workload import AxisValue, DType, Workload
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preset:
-    """`workloads` maps a device kind (`cpu`, `cuda`) to that kind's workloads; all variants of each are measured."""
+    """`workloads` maps a device kind (`cpu`, `cuda`) to that kind's workloads; the usual variants of each are
+    measured."""
 
     name: str
     title: str
@@ -106,7 +107,7 @@ def request(name: str, *, device: str) -> JobRequest:
     trials = tuple(
         TrialRequest(
             workload=workload,
-            variants=tuple(str(variant) for variant in catalog.variants(catalog.operation(workload.operation))),
+            variants=tuple(str(variant) for variant in catalog.usual_variants(catalog.operation(workload.operation))),
         )
         for workload in chosen.workloads[kind]
     )

@@ -7,8 +7,28 @@ from typing import NamedTuple
 
 
 class Execution(StrEnum):
+    """How an implementation is run. `compile-*` are torch.compile's modes; `cudagraph` replays a capture of the eager
+    calls."""
+
     EAGER = "eager"
     COMPILE = "compile"
+    COMPILE_REDUCE_OVERHEAD = "compile-reduce-overhead"
+    COMPILE_MAX_AUTOTUNE = "compile-max-autotune"
+    CUDAGRAPH = "cudagraph"
+
+    @property
+    def compiles(self) -> bool:
+        return self.value.startswith("compile")
+
+    @property
+    def needs_graphs(self) -> bool:
+        """Whether it is nothing without CUDA graphs."""
+        return self in {Execution.COMPILE_REDUCE_OVERHEAD, Execution.CUDAGRAPH}
+
+    @property
+    def asks_for_graphs(self) -> bool:
+        """Whether it replays CUDA graphs where the device has them."""
+        return self.needs_graphs or self is Execution.COMPILE_MAX_AUTOTUNE
 
 
 class VariantError(ValueError):

@@ -30,9 +30,15 @@ def why_not(variant: Variant, workload: Workload, worker: Capabilities) -> str |
     if worker.torch is None:
         return "torch is not installed on this worker"
     needs = catalog.operation(workload.operation).implementation(variant.implementation).needs
-    return _unmet(needs, kind=kind, workload=workload, worker=worker) or (
-        _no_compiler(kind, worker) if variant.execution is Execution.COMPILE else None
+    return _unmet(needs, kind=kind, workload=workload, worker=worker) or _cannot_execute(
+        variant.execution, kind=kind, worker=worker
     )
+
+
+def _cannot_execute(execution: Execution, *, kind: str, worker: Capabilities) -> str | None:
+    if execution.needs_graphs and kind != "cuda":
+        return f"CUDA graphs need a cuda device, this worker has {kind}"
+    return _no_compiler(kind, worker) if execution.compiles else None
 
 
 def _unmet(needs: catalog.Needs, *, kind: str, workload: Workload, worker: Capabilities) -> str | None:

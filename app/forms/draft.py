@@ -52,7 +52,7 @@ def preset_parts(name: str, *, device: str) -> tuple[Part, ...]:
 
 
 def own_part(operation: str, *, device: str) -> Part:
-    """An operation with its default axes, all of its variants chosen."""
+    """An operation with its default axes, its usual variants chosen."""
     known = catalog.operation(operation)
     axes = {axis.name: axis.default for axis in known.axes}
     dtype = DType.FP32 if device.startswith("cpu") or DType.BF16 not in known.dtypes else DType.BF16
@@ -60,7 +60,7 @@ def own_part(operation: str, *, device: str) -> Part:
         operation=operation,
         axes=axis_texts(Workload(operation=operation, axes=axes, dtype=dtype)),
         dtype=dtype,
-        variants=tuple(str(variant) for variant in catalog.variants(known)),
+        variants=tuple(str(variant) for variant in catalog.usual_variants(known)),
     )
 
 

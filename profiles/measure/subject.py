@@ -4,36 +4,46 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import torch
 
 from profiles.measure import loading
+from profiles.measure.compile_watch import CompileWatch
+from profiles.measure.executions import executed
 from profiles.operations.implementation import Output, parts
-from profiles.variant import Execution, parse_variant
+from profiles.variant import parse_variant
 from profiles.workload import Workload
 
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """`function(inputs)` is one forward pass; `context()` is entered around calls, outside every timed window."""
+    """`function(inputs)` is one forward pass; `context()` is entered around calls, outside every timed window.
+
+    `watch` hears within it what is compiled; None where nothing is. `compile_cache` is where the code is written.
+    """
 
     variant: str
     function: Callable[[Any], Output]
     inputs: Any
     _context: Callable[[Any], Any]
-    _compile_cache: Path
+    compile_cache: Path
+    watch: CompileWatch | None = None
 
     def call(self) -> Output:
         return self.function(self.inputs)
 
+    def on(self, inputs: Any) -> Subject:
+        """The same variant, nothing built anew, with other inputs of the same kind."""
+        return replace(self, inputs=inputs)
+
     @contextmanager
     def context(self) -> Iterator[None]:
         """Torch's own context of this variant, and its own cache of compiled code."""
-        with _compiling_into(self._compile_cache), self._context(self.inputs):
+        with _compiling_into(self.compile_cache), self.watch or nullcontext(), self._context(self.inputs):
             yield
 
 
@@ -45,14 +55,9 @@ def build(workload: Workload, variant: str, inputs: Any, *, device: torch.device
     """
     name, execution = parse_variant(variant)
     function, context = parts(loading.implementation(workload, name))
-    if execution is Execution.COMPILE:
-        function = torch.compile(function, fullgraph=True, dynamic=False, options=_compiler_options(device))
-    return Subject(variant, function, inputs, context, compile_caches / variant.replace("@", "_"))
-
-
-def _compiler_options(device: torch.device) -> dict[str, Any]:
-    """On a CPU compiled kernels leave a record only when told to; asking whether anyone listens costs them some ns."""
-    return {"cpp.enable_kernel_profile": True} if device.type == "cpu" else {}
+    run_as = executed(function, execution, inputs=inputs, device=device)
+    cache = compile_caches / variant.replace("@", "_")
+    return Subject(variant, run_as.function, inputs, context, cache, run_as.watch)
 
 
 @contextmanager

@@ -43,7 +43,15 @@ def test_nothing_is_available_without_torch() -> None:
 def test_an_execution_that_cannot_run_is_refused_beside_one_that_can() -> None:
     unfused = implementation("unfused", "swiglu", machine("cpu", compiler=False))
     assert (unfused.available, unfused.reason) == (True, None)
-    assert unfused.refused_executions == {"compile": "needs a C++ compiler, none is on this worker"}
+    assert unfused.refused_executions["compile"] == "needs a C++ compiler, none is on this worker"
+    assert "eager" not in unfused.refused_executions
+
+
+def test_cuda_graphs_are_refused_where_there_is_no_cuda_device() -> None:
+    unfused = implementation("unfused", "swiglu", machine("cpu"))
+    reason = "CUDA graphs need a cuda device, this worker has cpu"
+    assert unfused.refused_executions == {"compile-reduce-overhead": reason, "cudagraph": reason}
+    assert implementation("unfused", "swiglu", machine("cuda:0", triton="3.6")).refused_executions == {}
 
 
 def test_a_missing_package_is_named() -> None:

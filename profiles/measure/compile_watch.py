@@ -1,0 +1,188 @@
+"""Hears what torch.compile does while a variant is called, from what torch keeps anyway.
+
+Compilation metrics and graph breaks are lists that torch fills whether anyone looks or not; skipped CUDA graphs and the
+recompile limit are log lines. So listening costs a compilation nothing. Torch's private doors stay in here.
+"""
+
+from __future__ import annotations
+
+import importlib
+import logging
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from traceback import FrameSummary
+from types import TracebackType
+from typing import Any
+
+import torch
+
+from profiles.compilation import Compilation, GraphBreak, Recompile
+
+LONGEST_REASON = 400
+CUMULATIVE = ("dynamo", "aot_autograd", "inductor", "inductor_code_gen")
+LIMIT_HIT = re.compile(r"hit config\.(\w*recompile_limit|cache_size_limit)|recompile limit exceeded", re.IGNORECASE)
+SKIPPED = re.compile(r"^(?:skipping|disabling) cudagraphs? (?:due to|for) ", re.IGNORECASE)
+# Loggers that say so: the second's name has changed, so every logger of its module is heard.
+SPEAKERS = (("torch._dynamo.convert_frame", "log"), ("torch._inductor.cudagraph_utils", "_log"))
+# What torch calls some breaks, in words.
+_NAMED = (("generic_jump", "data-dependent branch: which way it goes is known only when the tensor is"),)
+
+
+class CompileWatch:
+    """Entered around a variant's calls, outside timed windows; `compilation` is what was heard so far, or None."""
+
+    def __init__(self) -> None:
+        self._metrics: list[Any] = []
+        self._breaks: list[Any] = []
+        self._ear = _Ear()
+        self._depth = 0
+        self._before: tuple[list[Any], int] = ([], 0)
+
+    def __enter__(self) -> None:
+        self._depth += 1
+        if self._depth == 1:
+            self._before = (_metrics(), len(_breaks()))
+            for speaker in _speakers():
+                speaker.addHandler(self._ear)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._depth -= 1
+        if self._depth == 0:
+            for speaker in _speakers():
+                speaker.removeHandler(self._ear)
+            known, breaks = self._before
+            self._metrics += [metric for metric in _metrics() if all(metric is not old for old in known)]
+            self._breaks += _breaks()[breaks:]
+
+    @property
+    def compilation(self) -> Compilation:
+        frames = [metric for metric in self._metrics if not getattr(metric, "is_runtime", False)]
+        compiled = [frame for frame in frames if not frame.fail_type]
+        return Compilation(
+            graphs=sum(1 for frame in compiled if frame.graph_op_count and not frame.cache_size),
+            breaks=tuple(dict.fromkeys(map(_break, self._breaks))),
+            recompiles=tuple(_recompiles(compiled)),
+            limit_hit=self._ear.limit_hit or any(_exceeds(frame.fail_reason) for frame in frames),
+            compile_s=sum(frame.entire_frame_compile_time_s or 0.0 for frame in compiled) if compiled else None,
+            stages_s=_stages_s(self._metrics),
+            graph_skips=tuple(self._ear.skips),
+        )
+
+
+class _Ear(logging.Handler):
+    """Takes the lines that matter out of torch's log, each once."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self.limit_hit = False
+        self.skips: dict[str, None] = {}
+
+    def emit(self, record: logging.LogRecord) -> None:
+        message = record.getMessage()
+        self.limit_hit = self.limit_hit or _exceeds(message)
+        if SKIPPED.search(message):
+            self.skips[skip_reason(message)] = None
+
+
+def skip_reason(message: str) -> str:
+    """`mutated inputs (1 instances), at model.py:12` of a log line that goes on with a stack."""
+    reason, _, stack = SKIPPED.sub("", message.strip()).partition("Found from")
+    place = re.findall(r'File "([^"]+)", line (\d+)', stack)
+    words = _shortened(reason.splitlines()[0].rstrip(" .:")) if reason.strip() else "torch gives no reason"
+    return f"{words}, at {_place(place[-1][0], int(place[-1][1]))}" if place else words
+
+
+def _speakers() -> list[logging.Logger]:
+    """The loggers of the modules that are loaded or can be; none where torch has moved them."""
+    found: list[logging.Logger] = []
+    for name, suffix in SPEAKERS:
+        try:
+            module = importlib.import_module(name)
+        except ImportError:
+            continue
+        found += [v for k, v in vars(module).items() if isinstance(v, logging.Logger) and k.endswith(suffix)]
+    return found
+
+
+def _metrics() -> list[Any]:
+    """Torch's record of each compilation of this process; it keeps the last 64."""
+    utils: Any = torch._dynamo.utils
+    read = getattr(utils, "get_compilation_metrics", None)
+    return [] if read is None else list(read())
+
+
+def _breaks() -> Sequence[Any]:
+    utils: Any = torch._dynamo.utils
+    found: Sequence[Any] = getattr(utils, "graph_break_reasons", ())
+    return found
+
+
+def _break(reason: Any) -> GraphBreak:
+    """Of torch's record: a text whose first line is a title, and the user's stack."""
+    stack: Sequence[FrameSummary] = getattr(reason, "user_stack", None) or ()
+    last = stack[-1] if stack else None
+    where = _place(last.filename, last.lineno) if last is not None and last.lineno else None
+    return GraphBreak(reason=break_reason(str(reason.reason)), where=where)
+
+
+def break_reason(text: str) -> str:
+    """The title and the explanation of torch's long text, on one line."""
+    named = next((words for code, words in _NAMED if text.startswith(code)), None)
+    if named is not None:
+        return named
+    title, _, rest = text.strip().partition("\n")
+    explanation = re.search(r"Explanation: (.*)", rest)
+    return _shortened(f"{title.strip()}: {explanation[1].strip()}" if explanation else title.strip())
+
+
+def _recompiles(frames: Iterable[Any]) -> Iterable[Recompile]:
+    """Torch writes the guards of every earlier version; the first is that of the latest one."""
+    for frame in frames:
+        reason = getattr(frame, "recompile_reason", None)
+        if frame.cache_size and reason:
+            guard = re.sub(r"^\d+/\d+: ", "", str(reason).strip().splitlines()[0])
+            where = _place(frame.co_filename, frame.co_firstlineno) if frame.co_filename else None
+            yield Recompile(guard=_shortened(guard), where=where)
+
+
+def _exceeds(reason: str | None) -> bool:
+    return reason is not None and LIMIT_HIT.search(reason) is not None
+
+
+def _stages_s(metrics: Sequence[Any]) -> dict[str, float]:
+    """Seconds that each stage takes by itself; torch's own are cumulative, each with those that it calls inside.
+
+    `code` is writing kernels and, on a CPU, the C++ compiler's time; `autotune` is choosing between kernels.
+    """
+    dynamo, aot, inductor, code = (_total_s(metrics, f"{stage}_cumulative_compile_time_us") for stage in CUMULATIVE)
+    triton = _total_s(metrics, "triton_compile_time_us")
+    stages = {
+        "dynamo": dynamo - aot,
+        "aot_autograd": aot - inductor,
+        "inductor": inductor - code,
+        "code": code - triton,
+        "triton": triton,
+        "autotune": _total_s(metrics, "compile_time_autotune_time_us", "runtime_triton_autotune_time_us"),
+        "cuda_graphs": _total_s(metrics, "runtime_cudagraphify_time_us"),
+    }
+    return {stage: round(seconds, 6) for stage, seconds in stages.items() if seconds > 0}
+
+
+def _total_s(metrics: Sequence[Any], *names: str) -> float:
+    return sum(getattr(metric, name, None) or 0 for metric in metrics for name in names) / 1e6
+
+
+def _place(file: str, line: int) -> str:
+    """`profiles/operations/swiglu.py:63`: from the package on, without where this machine keeps it."""
+    path = Path(file)
+    roots = [Path(__file__).parents[2], *(p for p in path.parents if p.name in {"site-packages", "dist-packages"})]
+    root = next((root for root in roots if path.is_relative_to(root)), None)
+    return f"{path.relative_to(root) if root is not None else path.name}:{line}"
+
+
+def _shortened(text: str) -> str:
+    words = " ".join(text.split())
+    return words if len(words) <= LONGEST_REASON else words[: LONGEST_REASON - 1] + "…"
