@@ -29,7 +29,7 @@ ERRORS = (*stored.ERRORS, BundleError)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate:
-    """One entry of a source: a bundle's file, or a comparison's id. Keys run through all sources."""
+    """One entry of a source: a bundle's file, or a comparison's id. Keys and trials run through all sources."""
 
     source: str
     key: str
@@ -40,6 +40,7 @@ class Candidate:
     plan: Plan
     environment: Environment | None
     ceilings: Ceilings | None
+    trial_id: int
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -73,10 +74,14 @@ def _candidates(options: argparse.Namespace) -> list[Candidate]:
             else:
                 entries = read_bundle(Path(source)).entries
             found += [(source, entry) for entry in entries]
-    return [_candidate(source, entry, letters(position)) for position, (source, entry) in enumerate(found)]
+    trials = list(dict.fromkeys((source, entry.trial_id) for source, entry in found))
+    return [
+        _candidate(source, entry, key=letters(position), trial_id=trials.index((source, entry.trial_id)))
+        for position, (source, entry) in enumerate(found)
+    ]
 
 
-def _candidate(source: str, entry: Entry, key: str) -> Candidate:
+def _candidate(source: str, entry: Entry, *, key: str, trial_id: int) -> Candidate:
     return Candidate(
         source=source,
         key=key,
@@ -87,4 +92,5 @@ def _candidate(source: str, entry: Entry, key: str) -> Candidate:
         plan=entry.plan,
         environment=entry.environment,
         ceilings=entry.ceilings,
+        trial_id=trial_id,
     )

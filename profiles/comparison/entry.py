@@ -20,7 +20,7 @@ ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 class Entry(Protocol):
     """`run` is None while it is not measured; `pending` then says whether it still may be. `ceilings` are those of its
-    environment, None where nobody measured them."""
+    environment, None where nobody measured them. Runs of one trial, and those alone, share a `trial_id`."""
 
     @property
     def key(self) -> str: ...
@@ -38,6 +38,8 @@ class Entry(Protocol):
     def environment(self) -> Environment | None: ...
     @property
     def ceilings(self) -> Ceilings | None: ...
+    @property
+    def trial_id(self) -> int: ...
 
 
 EntryT = TypeVar("EntryT", bound=Entry)
@@ -75,6 +77,7 @@ class MeasuredEntry:
     workload: Workload
     plan: Plan
     environment: Environment
+    trial_id: int = 0
     ceilings: Ceilings | None = None
     pending: bool = False
 
@@ -101,18 +104,19 @@ def letters(position: int) -> str:
 
 def entries_of(results: Results) -> tuple[MeasuredEntry, ...]:
     """The entries of a job's results, trial by trial, with the keys that a comparison of them gets."""
-    runs = [(trial.workload, run) for trial in results.trials for run in trial.runs]
+    runs = [(number, trial, run) for number, trial in enumerate(results.trials) for run in trial.runs]
     return tuple(
         MeasuredEntry(
             key=letters(position),
             variant=run.variant,
             run=run,
-            workload=workload,
+            workload=trial.workload,
             plan=results.plan,
             environment=results.environment,
+            trial_id=number,
             ceilings=results.ceilings,
         )
-        for position, (workload, run) in enumerate(runs)
+        for position, (number, trial, run) in enumerate(runs)
     )
 
 

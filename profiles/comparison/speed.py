@@ -1,7 +1,7 @@
-"""Times side by side: ratios of medians, and whether the spreads of the samples keep two variants apart.
+"""Times side by side: the times that can be compared by, the baseline, and a variant's speed-up against it.
 
-No confidence interval and no verdict: a ratio says how the medians compare, `apart` only whether the p25–p75 ranges of
-the two variants' samples overlap.
+A verdict needs builds (`profiles.comparison.judgement`). Older results have none: there a ratio says how the medians
+compare, and `apart` only whether the p25–p75 ranges of the two variants' samples overlap.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Generic
 from profiles import catalog
 from profiles.comparison.entry import Entry, EntryT, State, in_state
 from profiles.results import Metric
+from profiles.verdict import VariantComparison, Verdict
 
 
 class By(StrEnum):
@@ -21,9 +22,18 @@ class By(StrEnum):
 
     GPU_TIME = "gpu_time"
     CALL_TIME = "call_time"
+    GRAPH_TIME = "graph_time"
+    SYNC_TIME = "sync_time"
+    HOST_TIME = "host_time"
 
 
-TITLES = {By.GPU_TIME: "GPU time", By.CALL_TIME: "back-to-back time"}
+TITLES = {
+    By.GPU_TIME: "GPU time",
+    By.CALL_TIME: "back-to-back time",
+    By.GRAPH_TIME: "graph time",
+    By.SYNC_TIME: "lone-call time",
+    By.HOST_TIME: "host time",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +46,8 @@ class Timed(Generic[EntryT]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpeedUp:
-    """`ratio` is baseline ÷ variant, of medians: above 1 the variant took less time.
+    """`ratio` is baseline ÷ variant: above 1 the variant took less time. It is that of `judged`, the comparison over
+    builds, and where that is None the ratio of medians.
 
     `apart` is None where a spread is not recorded; `doubtful` where one of the two times is in doubt.
     """
@@ -44,14 +55,27 @@ class SpeedUp:
     ratio: float
     apart: bool | None
     doubtful: bool
+    judged: VariantComparison | None = None
 
     @property
     def faster(self) -> bool:
+        if self.judged is not None:
+            return self.judged.verdict is Verdict.FASTER
         return self.apart is not False and self.ratio > 1
 
     @property
     def slower(self) -> bool:
+        if self.judged is not None:
+            return self.judged.verdict is Verdict.SLOWER
         return self.apart is not False and self.ratio < 1
+
+    @property
+    def equivalent(self) -> bool:
+        return self.judged is not None and self.judged.verdict is Verdict.EQUIVALENT
+
+    @property
+    def undecided(self) -> bool:
+        return self.apart is False if self.judged is None else self.judged.verdict is Verdict.UNDECIDED
 
 
 def offered(entries: Iterable[Entry]) -> tuple[By, ...]:
@@ -95,12 +119,13 @@ def baseline(entries: Sequence[EntryT], wanted: str | None, by: By) -> Timed[Ent
     return [*by_key, *by_variant, *by_catalogue, *able][0]
 
 
-def speed_up(before: Metric, after: Metric) -> SpeedUp:
+def speed_up(before: Metric, after: Metric, judged: VariantComparison | None = None) -> SpeedUp:
     """From the baseline's time and the variant's, of the same name."""
     return SpeedUp(
-        ratio=before.value / after.value,
+        ratio=before.value / after.value if judged is None else judged.ratio,
         apart=_apart(before, after),
         doubtful=before.doubt is not None or after.doubt is not None,
+        judged=judged,
     )
 
 

@@ -11,6 +11,7 @@ import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 
 CONFIDENCE = 0.99
 FEWEST_BUILDS = 3
@@ -32,7 +33,7 @@ class Estimate:
         return None if self.error is None else self.error * student(confidence, self.freedom)
 
     def beyond(self, distance: float) -> float:
-        """The two-sided probability of a mean so far (`distance`, log scale) from where it truly is; 1 where unknown."""
+        """The two-sided probability that chance moves the mean by `distance` (log scale); 1 where that is unknown."""
         if self.error is None:
             return 1.0
         return tail(distance / self.error, self.freedom) if self.error > 0 else float(distance <= 0)
@@ -118,6 +119,6 @@ def _inflation(values: Sequence[float], mean: float) -> float:
     squares = math.fsum((value - mean) ** 2 for value in values)
     if squares == 0:
         return 1.0
-    products = math.fsum((a - mean) * (b - mean) for a, b in zip(values, values[1:], strict=False))
+    products = math.fsum((a - mean) * (b - mean) for a, b in pairwise(values))
     alike = min(MOST_DEPENDENCE, max(0.0, products / squares))
     return math.sqrt((1 + alike) / (1 - alike))

@@ -20,3 +20,5 @@ class Waiting:
     workload: Workload = WORKLOAD
     plan: Plan = PLAN
     environment: None = None
+    ceilings: None = None
+    trial_id: int = 0
