@@ -18,11 +18,12 @@ from profiles.workload import Workload
 
 
 class Phase(StrEnum):
-    """The steps of one variant, in order; the ticks of the Jobs page."""
+    """The steps of one variant, in order; the ticks of the Jobs page. `visited`: only where the plan has a walk."""
 
     BUILD = "build"
     ELIGIBLE = "eligible"
     FIRST_CALL = "first_call"
+    VISITED = "visited"
     CORRECT = "correct"
     TIMED = "timed"
     TRACED = "traced"
@@ -31,7 +32,8 @@ class Phase(StrEnum):
 class MeasureSpec(msgspec.Struct, frozen=True, kw_only=True):
     """`device` is `cpu` or `cuda:N`; traces are written into `directory`; events go to descriptor `events_fd`.
 
-    `ceilings` asks for the device's ceilings first; `twins` for every variant to be timed twice, as if it were two.
+    `ceilings` asks for the device's ceilings first, unless the environment's digest is among `ceilings_known`; `twins`
+    for every variant to be timed twice, as if it were two.
     """
 
     workload: Workload
@@ -41,6 +43,7 @@ class MeasureSpec(msgspec.Struct, frozen=True, kw_only=True):
     directory: str
     events_fd: int
     ceilings: bool = False
+    ceilings_known: tuple[str, ...] = ()
     twins: bool = False
 
 

@@ -13,6 +13,7 @@ DOING = {
     Phase.BUILD: "building",
     Phase.ELIGIBLE: "trying",
     Phase.FIRST_CALL: "first call",
+    Phase.VISITED: "timing first visits",
     Phase.CORRECT: "checking",
     Phase.TIMED: "timing",
     Phase.TRACED: "tracing",

@@ -17,6 +17,7 @@ DOING = {
     Phase.BUILD: "building",
     Phase.ELIGIBLE: "trying",
     Phase.FIRST_CALL: "first call of",
+    Phase.VISITED: "timing first visits of",
     Phase.CORRECT: "checking",
     Phase.TIMED: "timing",
     Phase.TRACED: "tracing",

@@ -23,6 +23,7 @@ DOING = {
     Phase.BUILD: "Building",
     Phase.ELIGIBLE: "Trying",
     Phase.FIRST_CALL: "First call of",
+    Phase.VISITED: "Timing",
     Phase.CORRECT: "Checking the output of",
     Phase.TIMED: "Timing",
     Phase.TRACED: "Tracing",

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 import msgspec
 
 from profiles.measure import loading, nvml
+from profiles.measure.beforehand import Beforehand
 from profiles.measure.gpu_time import GatedTimer
 from profiles.measure.loading import OperationModule
 from profiles.measure.metrics import rate_metric, single_metric, time_metric
@@ -24,7 +25,7 @@ class Candidate:
     """What is known so far; times in ns. `seconds_per_call` is how long a call took last, roughly."""
 
     subject: Subject
-    first_call_ns: int | None = None
+    beforehand: Beforehand = field(default_factory=Beforehand)
     receipt: Receipt | None = None
     correctness: Correctness | None = None
     seconds_per_call: float = 0.0
@@ -75,7 +76,12 @@ def with_circumstances(run: Run, candidate: Candidate) -> Run:
         temperature_c=candidate.gpu_state.temperature_c,
     )
     return msgspec.structs.replace(
-        run, correctness=candidate.correctness, receipt=candidate.receipt, conditions=conditions
+        run,
+        correctness=candidate.correctness,
+        receipt=candidate.receipt,
+        conditions=conditions,
+        visits=candidate.beforehand.walked,
+        notes=candidate.beforehand.notes,
     )
 
 
@@ -88,8 +94,7 @@ def _metrics(candidate: Candidate, module: OperationModule, workload: Workload) 
         principal = time_metric("gpu_time", candidate.gpu_ns, doubt=candidate.gated.doubt or doubt)
         yield principal
     yield steady
-    if candidate.first_call_ns is not None:
-        yield single_metric("first_call", "ns", candidate.first_call_ns)
+    yield from candidate.beforehand.metrics()
     if candidate.peak_bytes is not None:
         yield single_metric("peak_memory", "bytes", candidate.peak_bytes, statistic="max")
     if (tokens := module.tokens(workload)) is not None:

@@ -9,13 +9,31 @@ import msgspec
 
 from profiles.protocol import CeilingsMeasured, Event, Finished, Progress, Started
 from profiles.results import FailureKind
+from profiles.visits import Walked
 
 
 class Passed(msgspec.Struct, frozen=True, kw_only=True, tag="passed"):
-    """A variant got through this process's work; `first_call_ns` where that was to time a first call."""
+    """A variant got through this process's work; with what that was to find out."""
 
     variant: str
     first_call_ns: int | None = None
+    walked: Walked | None = None
+
+
+class NewShape(msgspec.Struct, frozen=True, kw_only=True, tag="new_shape"):
+    """The first and the second call at a neighbouring shape, in ns; or `note` says why there are none."""
+
+    variant: str
+    first_ns: int | None = None
+    second_ns: int | None = None
+    note: str | None = None
+
+
+class Visiting(msgspec.Struct, frozen=True, kw_only=True, tag="visiting"):
+    """Where on its walk a variant is: should its process die, this is where it died."""
+
+    variant: str
+    where: str
 
 
 class Trouble(msgspec.Struct, frozen=True, kw_only=True, tag="trouble"):
@@ -25,7 +43,7 @@ class Trouble(msgspec.Struct, frozen=True, kw_only=True, tag="trouble"):
     kind: FailureKind
 
 
-Message = Started | CeilingsMeasured | Progress | Finished | Passed | Trouble
+Message = Started | CeilingsMeasured | Progress | Finished | Passed | NewShape | Visiting | Trouble
 
 _encoder = msgspec.json.Encoder()
 _decoder = msgspec.json.Decoder(Message)

@@ -9,17 +9,18 @@ from typing import Any
 import torch
 
 from profiles.measure import loading
+from profiles.measure.beforehand import Beforehand
 from profiles.measure.candidate import Candidate, incorrect, succeeded
 from profiles.measure.correctness import check
 from profiles.measure.device import take_device
 from profiles.measure.failures import VariantError, code_of
 from profiles.measure.memory import peak_memory
-from profiles.measure.probe import time_first_call
 from profiles.measure.recording import record
 from profiles.measure.refusal import explained
 from profiles.measure.reporter import Reporter
 from profiles.measure.subject import Subject, build
 from profiles.measure.timing import Timing
+from profiles.measure.visit import time_visit, visit_new_shape
 from profiles.protocol import MeasureSpec, Phase
 from profiles.variant import parse_variant
 
@@ -36,28 +37,35 @@ class Session:
         self._reference: tuple[torch.Tensor, ...] | None = None
 
     @torch.no_grad()
-    def measure(self, first_calls: dict[str, int | None]) -> None:
-        """Measure the variants that are the keys; a first call that was not timed yet (None) is timed here.
+    def measure(self, variants: dict[str, Beforehand]) -> None:
+        """Measure the variants that are the keys; a first call that was not timed yet is timed here.
 
         That is right in a fresh process with one variant alone: it is then the process's first.
         """
-        built = [c for variant, first_call_ns in first_calls.items() for c in self._built(variant, first_call_ns)]
+        built = [c for variant, beforehand in variants.items() for c in self._built(variant, beforehand)]
         correct = [candidate for candidate in built if self._is_correct(candidate)]
         self._reference = None
         self._time_and_trace(correct)
 
-    def _built(self, variant: str, first_call_ns: int | None) -> Sequence[Candidate]:
+    def _built(self, variant: str, beforehand: Beforehand) -> Sequence[Candidate]:
         """The candidate, or nothing when it could not be built: its run is then sent."""
         try:
             with code_of(variant):
-                candidate = Candidate(self._subject(variant), first_call_ns)
-                if first_call_ns is None:
+                candidate = Candidate(self._subject(variant), beforehand)
+                if beforehand.first_call_ns is None:
                     with self._reporter.phase(candidate, Phase.FIRST_CALL):
-                        candidate.first_call_ns = time_first_call(candidate.subject, self._device)
+                        self._make_first_visits(candidate)
         except VariantError as error:
             self._reporter.never_began(explained(error.run, self._module, self._inputs))
             return ()
         return (candidate,)
+
+    def _make_first_visits(self, candidate: Candidate) -> None:
+        known, subject = candidate.beforehand, candidate.subject
+        known.first_call_ns = time_visit(subject, self._device)
+        known.new_shape = visit_new_shape(
+            subject, self._module, self._workload, device=self._device, first_call_ns=known.first_call_ns
+        )
 
     def _subject(self, variant: str) -> Subject:
         if self._inputs is None:

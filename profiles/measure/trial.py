@@ -7,15 +7,18 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
+from profiles.measure.beforehand import Beforehand
+from profiles.measure.ceilings import tell_ceilings
 from profiles.measure.failures import failed
 from profiles.measure.forks import Spotlight, run_in_fork
-from profiles.measure.messages import Message, Outbox, Passed, Trouble
+from profiles.measure.messages import Message, NewShape, Outbox, Passed, Trouble, Visiting
 from profiles.measure.probe import probe
 from profiles.measure.reporter import Reporter
 from profiles.measure.scout import scout
 from profiles.measure.session import Session
+from profiles.measure.walk import walk
 from profiles.plan import Order
-from profiles.protocol import Finished, MeasureSpec, Started
+from profiles.protocol import CeilingsMeasured, Finished, MeasureSpec, Started
 from profiles.results import FailureKind
 
 Work = Callable[[Sequence[str], Outbox], None]
@@ -28,34 +31,49 @@ class TrialError(RuntimeError):
 class Trial:
     """Runs a spec: a scout, then a probe for each variant's first call, then a session with all of them.
 
-    In an isolated plan each variant has one process for its first call and everything after.
+    In an isolated plan each variant has one process for its first call and everything after. Where the plan has a walk,
+    each variant makes it in a process of its own before the session.
     """
 
     def __init__(self, spec: MeasureSpec, events: Outbox) -> None:
         self._spec, self._events = spec, events
         self._spotlight = Spotlight(spec.variants)
         self._compile_caches = Path(spec.directory) / "compiled"
-        self._first_calls: dict[str, int | None] = {}
+        self._beforehand = {variant: Beforehand() for variant in spec.variants}
+        self._where: str | None = None
         self._passed: set[str] = set()
         self._finished: set[str] = set()
         self._started = False
+        self._environment: str | None = None
         self._trouble: Trouble | None = None
 
     def run(self) -> None:
         try:
             self._each_or_fail(self._spec.variants, self._scout)
-            if self._spec.plan.order is Order.ISOLATED:
-                for variant in self._spec.variants:
-                    self._each_or_fail([variant], self._measure)
+            self._measure_ceilings()
+            isolated = self._spec.plan.order is Order.ISOLATED
+            if not isolated:
+                self._each_alone(self._probe)
+            if self._spec.plan.walk is not None:
+                self._each_alone(self._walk)
+            if isolated:
+                self._each_alone(self._measure)
             else:
-                for variant in self._spec.variants:
-                    self._each_or_fail([variant], self._probe)
                 self._each_or_fail(self._spec.variants, self._measure)
         finally:
             shutil.rmtree(self._compile_caches, ignore_errors=True)
 
     def _scout(self, variants: Sequence[str], outbox: Outbox) -> None:
         scout(self._spec, variants, spotlight=self._spotlight, outbox=outbox)
+
+    def _measure_ceilings(self) -> None:
+        """A device whose ceilings cannot be measured has unknown ones: that is no variant's failure."""
+        if self._spec.ceilings and self._passed and self._environment not in self._spec.ceilings_known:
+            run_in_fork(partial(tell_ceilings, self._spec.device), receive=self._pass_ceilings_on)
+
+    def _pass_ceilings_on(self, message: Message) -> None:
+        if isinstance(message, CeilingsMeasured):
+            self._events.send(message)
 
     def _probe(self, variants: Sequence[str], outbox: Outbox) -> None:
         for variant in variants:
@@ -67,9 +85,24 @@ class Trial:
                 outbox=outbox,
             )
 
+    def _walk(self, variants: Sequence[str], outbox: Outbox) -> None:
+        """With caches of compiled code of its own: what another process compiled would not be new."""
+        for variant in variants:
+            walk(
+                self._spec,
+                variant,
+                compile_caches=self._compile_caches / "walk",
+                spotlight=self._spotlight,
+                outbox=outbox,
+            )
+
     def _measure(self, variants: Sequence[str], outbox: Outbox) -> None:
         session = Session(self._spec, Reporter(self._spotlight, outbox), compile_caches=self._compile_caches)
-        session.measure({variant: self._first_calls.get(variant) for variant in variants})
+        session.measure({variant: self._beforehand[variant] for variant in variants})
+
+    def _each_alone(self, work: Work) -> None:
+        for variant in self._spec.variants:
+            self._each_or_fail([variant], work)
 
     def _each_or_fail(self, variants: Sequence[str], work: Work) -> None:
         """Fork `work` until each variant has passed or finished.
@@ -80,6 +113,7 @@ class Trial:
         self._passed = set()
         while before := self._open(variants):
             self._spotlight.clear()
+            self._where = None
             death = run_in_fork(partial(work, before), receive=self._receive)
             trouble, self._trouble = self._trouble, None
             after = self._open(variants)
@@ -99,22 +133,39 @@ class Trial:
         culprit = self._spotlight.variant
         if culprit is None or culprit in self._finished or not self._started:
             raise TrialError(reason)
+        if self._where is not None:
+            reason = f"at {self._where}: {reason}"
         self._receive(Finished(run=failed(culprit, kind, reason)))
 
     def _receive(self, message: Message) -> None:
         """Note what matters here; protocol events go on, the environment once."""
         match message:
-            case Passed(variant=variant, first_call_ns=first_call_ns):
-                self._passed.add(variant)
-                self._first_calls[variant] = first_call_ns
+            case Passed():
+                self._pass(message)
+                return
+            case NewShape(variant=variant):
+                self._beforehand[variant].new_shape = message
+                return
+            case Visiting(where=where):
+                self._where = where
                 return
             case Trouble():
                 self._trouble = message
                 return
-            case Started():
+            case Started(environment=environment):
                 if self._started:
                     return
-                self._started = True
+                self._started, self._environment = True, environment.digest
             case Finished(run=run):
                 self._finished.add(run.variant)
         self._events.send(message)
+
+    def _pass(self, passed: Passed) -> None:
+        """Until it is known how the visit to a new shape went, its process may have died of it."""
+        self._passed.add(passed.variant)
+        known = self._beforehand[passed.variant]
+        if passed.first_call_ns is not None:
+            known.first_call_ns = passed.first_call_ns
+            known.new_shape = NewShape(variant=passed.variant, note="its process died at a new shape")
+        if passed.walked is not None:
+            known.walked = passed.walked

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -24,6 +24,7 @@ DOING = {
     Phase.BUILD: "being built",
     Phase.ELIGIBLE: "being tried",
     Phase.FIRST_CALL: "in its first call",
+    Phase.VISITED: "in its first visits",
     Phase.CORRECT: "being checked",
     Phase.TIMED: "being timed",
     Phase.TRACED: "being traced",
@@ -74,6 +75,7 @@ def measure_trial(
     on_run: Callable[[MeasuredRun], None],
     cancelled: Callable[[], bool],
     on_ceilings: Callable[[Ceilings], None] | None = None,
+    ceilings_known: Collection[str] = (),
     twins: bool = False,
     limits: Limits = Limits(),  # noqa: B008 - frozen
     program: tuple[str, ...] = MEASURE,
@@ -83,7 +85,8 @@ def measure_trial(
     What a variant does ends up in its run. TrialError where the first child cannot even start. When `cancelled` turns
     true, all processes are gone within 2 s and the variants without a run are told as cancelled. The calling thread is
     the children's parent: it must be the one that lives on. The device's ceilings are measured where `on_ceilings`
-    wants to be told them; with `twins` every variant is timed twice, as if it were two.
+    wants to be told them, unless the digest of the environment that turns up is among `ceilings_known`; with `twins`
+    every variant is timed twice, as if it were two.
     """
     hearer = Hearer(
         on_progress=on_progress,
@@ -101,6 +104,7 @@ def measure_trial(
         limits=limits,
         program=program,
         twins=twins,
+        known_environments=tuple(ceilings_known),
     )
     return trial.measure()
 
@@ -116,6 +120,7 @@ class _Trial:
     program: tuple[str, ...]
     twins: bool = False
     ceilings_known: bool = False
+    known_environments: tuple[str, ...] = ()
     environment: Environment | None = None
     told: dict[str, Run] = field(default_factory=dict)
     again: set[str] = field(default_factory=set)
@@ -186,6 +191,7 @@ class _Trial:
             directory=str(self.directory),
             events_fd=-1,
             ceilings=self.hearer.on_ceilings is not None and not self.ceilings_known,
+            ceilings_known=self.known_environments,
             twins=self.twins,
         )
 
@@ -223,7 +229,8 @@ class _Trial:
             if completion.lost is None:
                 self._tell(completion.measured)
             elif run.variant in self.again:
-                self._tell(MeasuredRun(run=trace_lost(run, f"{completion.lost} (twice, the second in a new process)")))
+                lost = trace_lost(run, f"{completion.lost} (twice, the second in a new process)")
+                self._tell(MeasuredRun(run=lost, artefact_paths=completion.measured.artefact_paths))
             else:
                 self.again.add(run.variant)
                 self.batches.append((run.variant,))

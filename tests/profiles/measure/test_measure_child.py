@@ -52,7 +52,7 @@ def test_backends_that_a_cpu_lacks_are_refused_with_the_reason_and_the_others_go
 def test_a_measured_variant_went_through_all_phases_in_order(ladder: Heard) -> None:
     phases = [event.phase for event in ladder.progress if event.variant == "naive"]
     assert sorted(phases, key=list(Phase).index) == phases
-    assert set(phases) == set(Phase)
+    assert set(phases) == set(Phase) - {Phase.VISITED}  # it does not walk
 
 
 def test_all_variants_are_checked_before_the_first_is_timed(ladder: Heard) -> None:
