@@ -7,12 +7,14 @@ from dataclasses import dataclass, field
 
 from db.views import ComparedRun, ComparisonView
 from profiles.bundle import BundledComparison, BundledEntry, BundledView
+from profiles.ceilings import Ceilings
 from profiles.environment import Environment
 from profiles.plan import Plan
 from profiles.results import Results, Run, Trial
 from profiles.workload import Workload
 
-Circumstances = tuple[str | None, Plan, Environment]  # preset, plan, environment: what one `Results` has in common
+# preset, plan, environment and its ceilings: what one `Results` has in common
+Circumstances = tuple[str | None, Plan, Environment, Ceilings | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +44,7 @@ def bundled(view: ComparisonView, presets: Mapping[int, str | None]) -> BundledR
     """`presets` are those of the trials, by id."""
     gathered: list[_Results] = []
     entries = [
-        _gather(gathered, entry, entry.run, (presets[entry.trial_id], entry.plan, entry.environment))
+        _gather(gathered, entry, entry.run, (presets[entry.trial_id], entry.plan, entry.environment, entry.ceilings))
         for entry in view.entries
         if entry.run is not None and entry.environment is not None
     ]
@@ -66,9 +68,9 @@ def _gather(gathered: list[_Results], entry: ComparedRun, run: Run, circumstance
 
 
 def _results(gathered: _Results, name: str) -> Results:
-    preset, plan, environment = gathered.circumstances
+    preset, plan, environment, ceilings = gathered.circumstances
     trials = tuple(Trial(workload=trial.workload, runs=tuple(trial.runs)) for trial in gathered.trials.values())
-    return Results(preset=preset, plan=plan, environment=environment, trials=trials, name=name)
+    return Results(preset=preset, plan=plan, environment=environment, trials=trials, name=name, ceilings=ceilings)
 
 
 def _view(view: ComparisonView) -> BundledView:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
+from db.ceilings import keep_ceilings
 from db.errors import Unstorable
 from db.models import RunRow, TraceRow, TrialRow
 from db.run_rows import check_storable, environment_id, insert_run, run_digest
@@ -73,6 +74,9 @@ def insert_results(session: Session, results: Sequence[Results]) -> ImportedRuns
             stored[place] = _insert(
                 session, run, new_trial.id, digests[place], environment_id(session, one.environment)
             )
+    for one in results:
+        if one.ceilings is not None:
+            keep_ceilings(session, one.environment, one.ceilings)
     _link_traces(session, results, stored)
     return ImportedRuns(stored=stored, new=sum(digest not in known for digest in digests.values()))
 

@@ -14,6 +14,7 @@ from sqlalchemy import and_, select
 from sqlalchemy.orm import Session
 
 from db.bundle_export import bundled
+from db.bundled_artefacts import fetch_artefacts, named_artefacts, store_artefacts
 from db.bundled_results import ImportedRun, check_results, insert_results
 from db.bundled_traces import read_new_traces, store_traces
 from db.comparisons import find_comparison, insert_comparison
@@ -37,13 +38,15 @@ class ImportOutcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExportOutcome:
-    """`left_out` counts entries that have no run yet, or no machine that they were measured on; `traces_missing` the
-    raw files that the store does not hold (any more)."""
+    """`left_out` counts entries that have no run yet, or no machine that they were measured on; `traces_missing` and
+    `artefacts_missing` the files that the store does not hold (any more)."""
 
     runs: int
     left_out: int
     traces: int
     traces_missing: int
+    artefacts: int
+    artefacts_missing: int
 
 
 def import_bundle(db: Database, store: TraceStore, path: Path, *, created_by: str | None = None) -> ImportOutcome:
@@ -56,6 +59,7 @@ def import_bundle(db: Database, store: TraceStore, path: Path, *, created_by: st
         with db.begin() as session:
             one_import_at_a_time(session)
             store_traces(session, store, traces)
+            store_artefacts(store, bundle, Path(directory))
             runs = insert_results(session, bundle.results)
             shown = [runs.stored[entry.results, entry.trial, entry.run] for entry in bundle.comparison.entries]
             comparison_id = _same_comparison(session, shown)
@@ -73,17 +77,20 @@ def export_comparison(db: Database, store: TraceStore, comparison_id: int, path:
     content = bundled(view, presets)
     if not content.results:
         raise BundleError(f"nothing is measured in comparison {comparison_id} yet: there is nothing to export")
-    wanted = _traces(content.results)
+    wanted, wanted_artefacts = _traces(content.results), named_artefacts(content.results)
     with TemporaryDirectory(prefix="fusescope-") as directory:
         raw = {sha256: Path(directory) / sha256 for sha256 in wanted if store.holds(sha256)}
         for sha256, target in raw.items():
             store.fetch(sha256, target)
-        write_bundle(path, content.results, raw, comparison=content.comparison)
+        artefacts = fetch_artefacts(store, wanted_artefacts, Path(directory))
+        write_bundle(path, content.results, raw, artefacts=artefacts, comparison=content.comparison)
     return ExportOutcome(
         runs=len(content.comparison.entries),
         left_out=content.left_out,
         traces=len(raw),
         traces_missing=len(wanted) - len(raw),
+        artefacts=len(artefacts),
+        artefacts_missing=len(wanted_artefacts) - len(artefacts),
     )
 
 

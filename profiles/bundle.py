@@ -1,34 +1,49 @@
 """Bundles: results and traces in one `.fusescope` file, to be carried between machines without loss.
 
 A zip archive of `manifest.json`, `results/0.json` … (each a `profiles.results.Results`, the JSON of `fusescope run`;
-several where a comparison spans environments or plans) and `traces/<sha256>.json.gz`.
+several where a comparison spans environments or plans), `traces/<sha256>.json.gz` and `artefacts/<sha256>`.
 """
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
 import uuid
 import zipfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import TypeVar
 
 import msgspec
 
 from profiles.archive import ArchiveError, ArchiveLimits, copy_member, open_archive, read_member
+from profiles.bundled_files import (
+    ARTEFACTS,
+    TRACES,
+    artefact_name,
+    check_artefacts,
+    check_traces,
+    hashes,
+    member,
+    trace_name,
+    unwanted,
+    write_artefact,
+    write_trace,
+)
 from profiles.comparison.entry import MeasuredEntry, letters
 from profiles.results import SCHEMA, Results, Run
 
 FORMAT = "fusescope-bundle"
-NAMES = re.compile(r"manifest\.json|results/(?:0|[1-9][0-9]{0,3})\.json|traces/[0-9a-f]{64}\.json\.gz")
+NAMES = re.compile(
+    r"manifest\.json|results/(?:0|[1-9][0-9]{0,3})\.json|traces/[0-9a-f]{64}\.json\.gz|artefacts/[0-9a-f]{64}"
+)
 KEY = re.compile(r"[A-Z]{1,4}")
 LONGEST_NAME = 500
 LIMITS = ArchiveLimits()
 MOST_JSON = 64 << 20  # of all results together: decoded, they take several times as much memory
-EPOCH = (1980, 1, 1, 0, 0, 0)  # equal contents make equal files
+
+NO_FILES: Mapping[str, Path] = MappingProxyType({})
 
 Decoded = TypeVar("Decoded")
 
@@ -72,12 +87,13 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bundle:
-    """A bundle that was checked: all its JSON is typed, all its traces have the hash that they are named by."""
+    """A bundle that was checked: all its JSON is typed, all its files have the hash that they are named by."""
 
     path: Path
     results: tuple[Results, ...]
     comparison: BundledComparison
     traces: frozenset[str]
+    artefacts: frozenset[str] = frozenset()
 
     @property
     def entries(self) -> tuple[MeasuredEntry, ...]:
@@ -95,6 +111,7 @@ class Bundle:
             workload=trial.workload,
             plan=results.plan,
             environment=results.environment,
+            trial_id=sum(len(one.trials) for one in self.results[: entry.results]) + entry.trial,
             ceilings=results.ceilings,
         )
 
@@ -104,20 +121,23 @@ def write_bundle(
     results: Results | Sequence[Results],
     traces: Mapping[str, Path],
     *,
+    artefacts: Mapping[str, Path] = NO_FILES,
     comparison: BundledComparison | None = None,
 ) -> None:
-    """Write a bundle of results and their traces, by SHA-256. The file appears whole or not at all."""
+    """Write a bundle of results and their files, by SHA-256. The bundle appears whole or not at all."""
     every = (results,) if isinstance(results, Results) else tuple(results)
-    _check_whole(every, traces)
+    _check_whole(every, traces, artefacts)
     manifest = Manifest(format=FORMAT, results=len(every), comparison=comparison)
     unfinished = path.with_name(f".{uuid.uuid4().hex}.part")
     try:
         with zipfile.ZipFile(unfinished, "x", allowZip64=False) as archive:
-            archive.writestr(_member("manifest.json"), msgspec.json.format(msgspec.json.encode(manifest)))
+            archive.writestr(member("manifest.json"), msgspec.json.format(msgspec.json.encode(manifest)))
             for number, one in enumerate(every):
-                archive.writestr(_member(f"results/{number}.json"), msgspec.json.encode(one))
+                archive.writestr(member(f"results/{number}.json"), msgspec.json.encode(one))
             for sha256 in sorted(traces):
-                _write_trace(archive, sha256, traces[sha256])
+                write_trace(archive, sha256, traces[sha256])
+            for sha256 in sorted(artefacts):
+                write_artefact(archive, sha256, artefacts[sha256])
         unfinished.replace(path)
     except (zipfile.LargeZipFile, OSError) as error:
         raise BundleError(f"{path} cannot be written: {error}") from error
@@ -136,24 +156,31 @@ def read_bundle(path: Path, *, limits: ArchiveLimits = LIMITS) -> Bundle:
 
 def extract_trace(bundle: Bundle, sha256: str, target: Path) -> None:
     """Copy a trace of the bundle to `target`."""
+    _extract(bundle, trace_name(sha256), sha256, target)
+
+
+def extract_artefact(bundle: Bundle, sha256: str, target: Path) -> None:
+    """Copy a text file of the bundle to `target`."""
+    _extract(bundle, artefact_name(sha256), sha256, target)
+
+
+def _extract(bundle: Bundle, name: str, sha256: str, target: Path) -> None:
     try:
         with open_archive(bundle.path, names=NAMES, limits=LIMITS) as archive, target.open("wb") as file:
-            found = copy_member(archive, _trace_name(sha256), file)
+            found = copy_member(archive, name, file)
     except ArchiveError as error:
         raise BundleError(f"{bundle.path}: {error}") from error
     if found != sha256:
         raise BundleError(f"{bundle.path}: the bundle was changed while it was read")
 
 
-def _check_whole(results: Iterable[Results], traces: Iterable[str]) -> None:
+def _check_whole(results: Sequence[Results], traces: Mapping[str, Path], artefacts: Mapping[str, Path]) -> None:
     """BundleError where the bundle would not be read back as it was written."""
     for one in results:
         if not _survives(one):
             raise BundleError("the results hold a number that is not finite, or text that is not Unicode")
-    wanted = {run.trace for run in _runs(results)}
-    for sha256 in traces:
-        if sha256 not in wanted:
-            raise BundleError(f"the trace {sha256} belongs to no run of the results")
+    if (stray := unwanted(traces, artefacts, _runs(results))) is not None:
+        raise BundleError(stray)
 
 
 def _survives(results: Results) -> bool:
@@ -163,12 +190,6 @@ def _survives(results: Results) -> bool:
         return False
 
 
-def _write_trace(archive: zipfile.ZipFile, sha256: str, path: Path) -> None:
-    """As it is: it was compressed when it was recorded."""
-    with path.open("rb") as source, archive.open(_member(_trace_name(sha256), zipfile.ZIP_STORED), "w") as target:
-        shutil.copyfileobj(source, target)
-
-
 def _bundle(path: Path, archive: zipfile.ZipFile) -> Bundle:
     names = set(archive.namelist())
     if "manifest.json" not in names:
@@ -176,11 +197,12 @@ def _bundle(path: Path, archive: zipfile.ZipFile) -> Bundle:
     manifest = _decoded(archive, "manifest.json", Manifest)
     _check_format(manifest)
     results = _results(archive, manifest, names)
-    traces = frozenset(name.removeprefix("traces/").removesuffix(".json.gz") for name in names if "traces/" in name)
-    _check_traces(archive, traces, results)
+    traces, artefacts = hashes(names, TRACES), hashes(names, ARTEFACTS)
+    check_traces(archive, traces, _runs(results))
+    check_artefacts(archive, artefacts, _runs(results))
     comparison = manifest.comparison or _everything(results)
     _check_comparison(comparison, results)
-    return Bundle(path=path, results=results, comparison=comparison, traces=traces)
+    return Bundle(path=path, results=results, comparison=comparison, traces=traces, artefacts=artefacts)
 
 
 def _check_format(manifest: Manifest) -> None:
@@ -209,16 +231,6 @@ def _decoded(archive: zipfile.ZipFile, name: str, value_type: type[Decoded]) -> 
         return msgspec.json.decode(read_member(archive, name, most=MOST_JSON), type=value_type)
     except (msgspec.MsgspecError, UnicodeError, ValueError, RecursionError) as error:
         raise ArchiveError(f"{name}: {error}") from error
-
-
-def _check_traces(archive: zipfile.ZipFile, traces: Iterable[str], results: Iterable[Results]) -> None:
-    wanted = {run.trace for run in _runs(results)}
-    with Path(os.devnull).open("wb") as nowhere:
-        for sha256 in sorted(traces):
-            if sha256 not in wanted:
-                raise ArchiveError(f"{_trace_name(sha256)} belongs to no run")
-            if copy_member(archive, _trace_name(sha256), nowhere) != sha256:
-                raise ArchiveError(f"{_trace_name(sha256)} has another SHA-256 than its name says")
 
 
 def _check_comparison(comparison: BundledComparison, results: Sequence[Results]) -> None:
@@ -264,14 +276,3 @@ def _everything(results: Sequence[Results]) -> BundledComparison:
 
 def _runs(results: Iterable[Results]) -> Iterable[Run]:
     return (run for one in results for trial in one.trials for run in trial.runs)
-
-
-def _trace_name(sha256: str) -> str:
-    return f"traces/{sha256}.json.gz"
-
-
-def _member(name: str, method: int = zipfile.ZIP_DEFLATED) -> zipfile.ZipInfo:
-    member = zipfile.ZipInfo(name, date_time=EPOCH)
-    member.compress_type = method
-    member.external_attr = 0o100644 << 16
-    return member

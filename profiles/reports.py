@@ -107,8 +107,8 @@ class Imported(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Exported(msgspec.Struct, frozen=True, kw_only=True):
-    """What `fusescope export --json` prints. `left_out` counts entries without a run, `traces_missing` raw traces that
-    are not kept any more."""
+    """What `fusescope export --json` prints. `left_out` counts entries without a run, `traces_missing` and
+    `artefacts_missing` raw traces and files of generated code that are not kept any more."""
 
     file: str
     comparison: int
@@ -117,6 +117,8 @@ class Exported(msgspec.Struct, frozen=True, kw_only=True):
     left_out: int
     traces: int
     traces_missing: int
+    artefacts: int = 0
+    artefacts_missing: int = 0
 
 
 class Check(msgspec.Struct, frozen=True, kw_only=True):

@@ -6,6 +6,7 @@ is for workloads of that seed alone.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
 import signal
@@ -16,8 +17,10 @@ from pathlib import Path
 
 import msgspec
 
+from profiles.ceilings import Ceilings
+from profiles.compilation import Artefact
 from profiles.environment import Environment
-from profiles.protocol import Event, Finished, MeasureSpec, Phase, Progress, Started
+from profiles.protocol import CeilingsMeasured, Event, Finished, MeasureSpec, Phase, Progress, Started
 from profiles.results import Metric, Run, RunStatus
 
 ENVIRONMENT = Environment(device="cpu", device_name="Stand-in", torch="2.13.0", python="3.11", platform="test")
@@ -29,22 +32,35 @@ def main(argv: list[str]) -> None:
     acts = dict(behaviour.removeprefix(f"{spec.workload.seed}/").split("=", 1) for behaviour in behaviours)
     _act(acts.get("start", ""), spec)
     _send(spec, Started(environment=ENVIRONMENT))
+    if spec.ceilings and ENVIRONMENT.digest not in spec.ceilings_known:
+        _send(spec, CeilingsMeasured(ceilings=Ceilings(exp_per_s=float(time.monotonic_ns()))))
     for variant in spec.variants:
         _send(spec, Progress(variant=variant, phase=Phase.TIMED, done=0.0, so_far="11 of 30"))
-        trace_file = _act(acts.get(variant, ""), spec)
-        _send(spec, Finished(run=_run(variant), trace_file=trace_file))
+        act = acts.get(variant, "")
+        trace_file = _act(act, spec)
+        _send(spec, Finished(run=_run(variant, _left(act, spec)), trace_file=trace_file))
 
 
-def _run(variant: str) -> Run:
+def _left(act: str, spec: MeasureSpec) -> tuple[Artefact, ...]:
+    """`leave:TEXT` leaves a file of generated code."""
+    name, _, text = act.partition(":")
+    if name != "leave":
+        return ()
+    sha256 = hashlib.sha256(text.encode()).hexdigest()
+    (Path(spec.directory) / sha256).write_text(text)
+    return (Artefact(name="output_code.py", sha256=sha256, size_bytes=len(text.encode())),)
+
+
+def _run(variant: str, artefacts: tuple[Artefact, ...]) -> Run:
     time_ns = Metric(name="call_time", unit="ns", statistic="median", value=float(time.monotonic_ns() % 10**9))
-    return Run(variant=variant, status=RunStatus.SUCCEEDED, metrics=(time_ns,))
+    return Run(variant=variant, status=RunStatus.SUCCEEDED, metrics=(time_ns,), artefacts=artefacts)
 
 
 def _send(spec: MeasureSpec, event: Event) -> None:
     os.write(spec.events_fd, msgspec.json.encode(event) + b"\n")
 
 
-def _act(act: str, spec: MeasureSpec) -> str | None:
+def _act(act: str, spec: MeasureSpec) -> str | None:  # noqa: PLR0912 - one case for each behaviour
     """The trace that the variant leaves, if it leaves any."""
     name, _, value = act.partition(":")
     match name:
@@ -58,6 +74,9 @@ def _act(act: str, spec: MeasureSpec) -> str | None:
             return path.name
         case "sleep":
             time.sleep(float(value))
+        case "await":
+            while not Path(value).exists():
+                time.sleep(0.01)
         case "kill":
             os.kill(os.getpid(), getattr(signal, value))
             time.sleep(60)

@@ -15,6 +15,7 @@ from typing import TypeVar
 
 from sqlalchemy.exc import OperationalError
 
+from db.ceilings import environments_with_ceilings, store_ceilings
 from db.runs import store_run
 from db.session import Database, open_database
 from db.settings import Settings
@@ -22,6 +23,7 @@ from db.store import TraceStore
 from db.traces import StoredTrace, save_trace
 from db.trials import Assignment, assignment, claim_trial, finish_trial, give_back, record_progress
 from db.views import TrialStatus
+from profiles.ceilings import Ceilings
 from profiles.environment import Environment
 from profiles.protocol import Progress
 from profiles.results import Failure, FailureKind, RunStatus
@@ -94,6 +96,8 @@ class _Attempt:
             on_environment=self._learn,
             on_run=lambda measured: self._store(measured, heart),
             cancelled=lambda: heart.says_stop or self.stopping.is_set(),
+            on_ceilings=self._keep_ceilings,
+            ceilings_known=environments_with_ceilings(self.db),
             limits=self.bench.limits,
             program=self.bench.program,
         )
@@ -126,6 +130,15 @@ class _Attempt:
     def _learn(self, environment: Environment) -> None:
         self.environment = environment
 
+    def _keep_ceilings(self, ceilings: Ceilings) -> None:
+        """Lost ones are measured again in the next trial."""
+        assert self.environment is not None, "the child says first what machine this is"
+        try:
+            store_ceilings(self.db, self.environment, ceilings)
+            log.info("trial %d: ceilings measured", self.trial_id)
+        except OperationalError as error:
+            log.warning("trial %d: ceilings not kept, the database does not answer: %s", self.trial_id, error)
+
     def _note(self, progress: Progress) -> None:
         """Beginnings and ends of phases always, what lies between now and then. A lost note is no loss."""
         phase, now = (progress.variant, progress.phase), time.monotonic()
@@ -146,6 +159,8 @@ class _Attempt:
             heart.lost.set()
 
     def _store_run(self, measured: MeasuredRun) -> int | None:
+        for path in measured.artefact_paths.values():
+            self.store.put_artefact(path)
         return store_run(
             self.db,
             trial_id=self.trial_id,

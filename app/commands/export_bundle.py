@@ -35,6 +35,8 @@ def run(options: argparse.Namespace) -> Exit:
         left_out=outcome.left_out,
         traces=outcome.traces,
         traces_missing=outcome.traces_missing,
+        artefacts=outcome.artefacts,
+        artefacts_missing=outcome.artefacts_missing,
     )
     if options.json:
         print_json(exported)
@@ -44,10 +46,14 @@ def run(options: argparse.Namespace) -> Exit:
 
 
 def _described(exported: Exported) -> list[str]:
-    what = f"{count(exported.runs, 'run')}, {count(exported.traces, 'trace')}, {mib(exported.size_bytes)} MiB"
+    files = [f"{count(exported.artefacts, 'file')} of generated code"] if exported.artefacts else []
+    parts = [count(exported.runs, "run"), count(exported.traces, "trace"), *files, f"{mib(exported.size_bytes)} MiB"]
+    what = ", ".join(parts)
     lines = [f"{exported.file}: comparison {exported.comparison}, {what}"]
     if exported.left_out:
         lines.append(f"left out, because they are not measured: {exported.left_out}")
     if exported.traces_missing:
         lines.append(f"traces that are not kept any more: {exported.traces_missing}")
+    if exported.artefacts_missing:
+        lines.append(f"files of generated code that are not kept any more: {exported.artefacts_missing}")
     return lines

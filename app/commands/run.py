@@ -13,13 +13,14 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import FrameType
 
-from app.commands import request
+from app.commands import ceilings_cache, request
 from app.commands.command import CommandError, Exit
 from app.commands.outcome import exit_code
 from app.commands.output import print_json
 from app.commands.progress import ProgressLines
 from app.commands.variant_table import described
 from profiles.bundle import BundleError, write_bundle
+from profiles.ceilings import Ceilings
 from profiles.comparison.entry import entries_of, sections
 from profiles.comparison.figures import workload_label
 from profiles.comparison.speed import By
@@ -53,16 +54,17 @@ def run(options: argparse.Namespace) -> Exit:
             return Exit.INTERRUPTED
         _print(measured.results, as_json=options.json)  # first: a full disk must not cost what was measured
         if options.output is not None:
-            write_bundle(options.output, measured.results, measured.traces)
+            write_bundle(options.output, measured.results, measured.traces, artefacts=measured.artefacts)
     return exit_code(entries_of(measured.results))
 
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """`traces` are the raw files by their SHA-256, in the folder of the measurement."""
+    """`traces` and `artefacts` are files by their SHA-256, in the folder of the measurement."""
 
     results: Results
     traces: dict[str, Path]
+    artefacts: dict[str, Path]
 
 
 @dataclass(slots=True)
@@ -85,7 +87,9 @@ class _Measurement:
     lines: ProgressLines
     cancelled: _Signals
     environment: Environment | None = None
+    ceilings: Ceilings | None = None
     traces: dict[str, Path] = field(default_factory=dict)
+    artefacts: dict[str, Path] = field(default_factory=dict)
 
     def measure(self) -> Measured | None:
         """None where an interruption came before a measuring process said what machine this is. TrialError where not
@@ -99,8 +103,9 @@ class _Measurement:
             environment=self.environment,
             trials=tuple(trials),
             name=self.job.name,
+            ceilings=self.ceilings,
         )
-        return Measured(results=results, traces=self.traces)
+        return Measured(results=results, traces=self.traces, artefacts=self.artefacts)
 
     def _folder(self, position: int) -> Path:
         folder = self.directory / str(position)
@@ -119,6 +124,8 @@ class _Measurement:
                 on_environment=self._learn,
                 on_run=self._take,
                 cancelled=lambda: self.cancelled.came,
+                on_ceilings=self._learn_ceilings if self.ceilings is None else None,
+                ceilings_known=ceilings_cache.known(),
             )
         except TrialError as error:
             if self.environment is None:
@@ -128,9 +135,16 @@ class _Measurement:
 
     def _learn(self, environment: Environment) -> None:
         self.environment = environment
+        self.ceilings = self.ceilings or ceilings_cache.load(environment)
+
+    def _learn_ceilings(self, ceilings: Ceilings) -> None:
+        self.ceilings = ceilings
+        if self.environment is not None:
+            ceilings_cache.store(self.environment, ceilings)
 
     def _take(self, measured: MeasuredRun) -> None:
         self.lines.run(measured.run)
+        self.artefacts |= measured.artefact_paths
         if measured.run.trace is not None and measured.trace_path is not None:
             self.traces[measured.run.trace] = measured.trace_path
 

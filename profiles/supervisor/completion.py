@@ -9,13 +9,14 @@ from __future__ import annotations
 import hashlib
 import statistics
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import msgspec
 
 from profiles.protocol import Finished
 from profiles.results import Failure, FailureKind, Finding, Metric, Run, RunStatus
+from profiles.supervisor.artefacts import keep_artefacts
 from profiles.supervisor.limits import Limits
 from profiles.supervisor.processes import end_own_children
 from profiles.supervisor.receipts import confirm
@@ -32,12 +33,14 @@ TRACED_FAR = 2.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeasuredRun:
-    """A complete run, with its trace's files where it has any; they lie in the trial's directory."""
+    """A complete run, with its trace's files where it has any, and its text files by SHA-256; they lie in the trial's
+    directory."""
 
     run: Run
     trace_path: Path | None = None
     timeline_path: Path | None = None
     summary: TraceSummary | None = None
+    artefact_paths: dict[str, Path] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,6 +81,11 @@ class Completions:
             end_own_children(naming=str(self._directory))
 
     def _complete(self, finished: Finished) -> Completion:
+        run, artefacts = keep_artefacts(finished.run, self._directory)
+        completion = self._with_trace(msgspec.structs.replace(finished, run=run))
+        return replace(completion, measured=replace(completion.measured, artefact_paths=artefacts))
+
+    def _with_trace(self, finished: Finished) -> Completion:
         if finished.trace_file is None:
             return Completion(measured=MeasuredRun(run=finished.run))
         path = self._directory / Path(finished.trace_file).name

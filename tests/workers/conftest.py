@@ -37,12 +37,14 @@ from workers.valkey import answers, server_command
 SWIGLU = Workload(operation="swiglu", dtype=DType.FP32, axes={"rows": 8, "width": 16, "hidden": 32})
 VARIANTS = ("unfused", "unfused@compile")
 STAND_IN = ("module", "tests.stand_in")
-HANGS, TAKES_A_WHILE, CANNOT_START, LEAVES_THE_GROUP = 1, 2, 3, 4
+HANGS, TAKES_A_WHILE, CANNOT_START, LEAVES_THE_GROUP, LEAVES_CODE = 1, 2, 3, 4, 5
+CODE = "def kernel(): ..."
 ACTS = {
     HANGS: "unfused=sleep:60",
     TAKES_A_WHILE: "unfused=sleep:0.5",
     CANNOT_START: "start=exit:no CUDA-capable device is detected",
     LEAVES_THE_GROUP: "unfused=stray:60",
+    LEAVES_CODE: f"unfused=leave:{CODE}",
 }
 
 

@@ -87,7 +87,8 @@ def test_a_killed_broker_costs_neither_the_running_trial_nor_the_waiting_ones(si
 
 
 def test_a_paused_worker_that_comes_back_is_fenced_off(site: Site) -> None:
-    paused = site.start_worker("unfused=sleep:1")
+    measured = site.settings.state / "measured"
+    paused = site.start_worker(f"unfused=await:{measured}")
     job = site.submit()
     site.wait_until_measuring(job)
     paused.signal_all(signal.SIGSTOP)
@@ -95,6 +96,7 @@ def test_a_paused_worker_that_comes_back_is_fenced_off(site: Site) -> None:
         site.start_worker(name="second")
         assert site.wait_for(job, "done", "failed").attempt == 2
         stored = [progress.run for progress in site.trial(job).progress]
+        measured.touch()
     finally:
         paused.signal_all(signal.SIGCONT)
     assert wait_until(lambda: "given to another worker" in paused.log.read_text(), 10.0), site.logs()

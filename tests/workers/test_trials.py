@@ -6,12 +6,23 @@ import time
 
 import pytest
 
+from db.comparisons import comparison
 from db.jobs import cancel_job
+from db.store import TraceStore
 from db.views import JobStatus, TrialView
 from db.workers import workers as registered_workers
 from profiles.results import RunStatus
 from tests.processes import is_alive, wait_until
-from tests.workers.conftest import CANNOT_START, HANGS, LEAVES_THE_GROUP, TAKES_A_WHILE, VARIANTS, Site
+from tests.workers.conftest import (
+    CANNOT_START,
+    CODE,
+    HANGS,
+    LEAVES_CODE,
+    LEAVES_THE_GROUP,
+    TAKES_A_WHILE,
+    VARIANTS,
+    Site,
+)
 from workers.dispatch import publish_trial
 
 pytestmark = pytest.mark.timeout(90)
@@ -28,6 +39,19 @@ def test_a_submitted_job_is_measured_and_its_runs_are_stored(calm_site: Site) ->
     assert statuses(trial) == [RunStatus.SUCCEEDED] * 2
     assert calm_site.job(job).status is JobStatus.DONE
     assert trial.attempt == 1
+
+
+def test_generated_code_is_kept_and_the_ceilings_are_measured_once(calm_site: Site) -> None:
+    first, second = calm_site.submit(seed=LEAVES_CODE), calm_site.submit(seed=LEAVES_CODE)
+    calm_site.wait_for(second, "done")
+    run = calm_site.trial(first).progress[0].run
+    assert run is not None
+    (artefact,) = run.artefacts
+    assert TraceStore(calm_site.settings.traces_url).read_artefact(artefact.sha256) == CODE.encode()
+    shown = [comparison(calm_site.db, job.comparison_id).entries[0].ceilings for job in (first, second)]
+    assert shown[0] is not None
+    assert shown[1] == shown[0]
+    assert calm_site.logs().count("ceilings measured") == 1
 
 
 def test_a_worker_is_listed_with_what_it_can_do_and_what_it_measures(calm_site: Site) -> None:
