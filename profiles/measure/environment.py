@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import platform
-from typing import Any
 
 import torch
 
 from profiles.devices import memory_bytes, processor_name
 from profiles.environment import Environment
 from profiles.measure import nvml
+from profiles.operations.versions import cudnn_version, installed_version
 
 
 def environment(device: torch.device) -> Environment:
@@ -25,10 +24,10 @@ def _of_gpu(device: torch.device) -> Environment:
         memory_bytes=properties.total_memory,
         driver=nvml.driver_version(),
         cuda=torch.version.cuda,
-        cudnn=_cudnn_version(),
+        cudnn=cudnn_version(),
         torch=str(torch.__version__),
-        triton=_installed("triton"),
-        transformers=_installed("transformers"),
+        triton=installed_version("triton"),
+        transformers=installed_version("transformers"),
         python=platform.python_version(),
         platform=_platform(),
     )
@@ -41,27 +40,10 @@ def _of_cpu() -> Environment:
         memory_bytes=memory_bytes(),
         cores=torch.get_num_threads(),
         torch=str(torch.__version__),
-        transformers=_installed("transformers"),
+        transformers=installed_version("transformers"),
         python=platform.python_version(),
         platform=_platform(),
     )
-
-
-def _cudnn_version() -> str | None:
-    """`9.19.0` of 91900 (before cuDNN 9: 8902 is 8.9.2)."""
-    cudnn: Any = torch.backends.cudnn
-    number = cudnn.version()
-    if number is None:
-        return None
-    major = 10_000 if number >= 90_000 else 1_000
-    return f"{number // major}.{number % major // 100}.{number % 100}"
-
-
-def _installed(package: str) -> str | None:
-    try:
-        return importlib.metadata.version(package)
-    except importlib.metadata.PackageNotFoundError:
-        return None
 
 
 def _platform() -> str:

@@ -23,7 +23,7 @@ from profiles.operations.decoder_config import DecoderConfig, config_facts, deco
 from profiles.operations.exact import in_float64
 from profiles.operations.implementation import UnsupportedError, within
 from profiles.operations.random_inputs import TORCH_DTYPES, RandomInputs
-from profiles.operations.sdpa_backends import Question
+from profiles.operations.sdpa_calls import questions_of
 from profiles.results import Receipt
 from profiles.workload import Distribution, Workload
 
@@ -129,7 +129,13 @@ def reference(p: DecoderPrefill) -> tuple[Tensor, Tensor]:
     them, whose error is some 10^4 times below that of bf16. Each module's weights are widened only while it runs, so
     that a float64 copy of the whole model need not fit.
     """
-    with _attention("eager")(p), in_float64(p.model):
+    with in_float64(p.model):
+        return plain(p)
+
+
+def plain(p: DecoderPrefill) -> tuple[Tensor, Tensor]:
+    """The written-out attention in the dtype of the weights, one sequence at a time."""
+    with _attention("eager")(p):
         rows = [_prefill(p.model, sequence, p.mask) for sequence in torch.split(p.tokens, 1)]
     hidden, logits = zip(*rows, strict=True)
     return torch.cat(hidden), torch.cat(logits)
@@ -177,17 +183,12 @@ def tokens(workload: Workload) -> int | None:
 
 
 def receipt(implementation: str, p: DecoderPrefill) -> Receipt | None:
-    """What torch chooses for one layer's attention; transformers hands the question on without a mask."""
-    return sdpa_backends.receipt(sdpa_backends.AUTO, _layer_question(p)) if implementation == "sdpa" else None
-
-
-def _layer_question(p: DecoderPrefill) -> Question:
-    config, (batch, seq) = p.model.config, p.tokens.shape
-    head_dim = config.hidden_size // config.num_attention_heads
-    heads, kv_heads = config.num_attention_heads, config.num_key_value_heads
-    query = torch.empty(batch, heads, seq, head_dim, dtype=p.model.dtype, device=p.tokens.device)
-    key = torch.empty(batch, kv_heads, seq, head_dim, dtype=p.model.dtype, device=p.tokens.device)
-    return Question(query, key, key, causal=True, grouped=heads != kv_heads)
+    """What torch chooses for the attention of its layers, by what they ask: one more call, eager. The first question
+    counts where layers differ."""
+    if implementation != "sdpa":
+        return None
+    asked = questions_of(lambda: sdpa(p))
+    return sdpa_backends.receipt(sdpa_backends.AUTO, asked[0], packages=("transformers",)) if asked else None
 
 
 def _config(workload: Workload) -> DecoderConfig:

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import os
-import re
-import tempfile
-import warnings
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -16,6 +12,8 @@ import torch
 from torch import Tensor
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
+from profiles.operations.torch_reasons import first_reason, warnings_heard
+from profiles.operations.versions import versions
 from profiles.results import Receipt
 
 
@@ -36,6 +34,7 @@ TORCH_NAMES = {
 }
 TITLES = {Backend.FLASH: "flash", Backend.EFFICIENT: "memory-efficient", Backend.CUDNN: "cuDNN", Backend.MATH: "math"}
 ON_CPU = (Backend.MATH, Backend.FLASH)
+NO_REASON = "torch gives no reason"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +46,8 @@ class Question:
     value: Tensor
     causal: bool = field(kw_only=True)
     grouped: bool = field(kw_only=True)
+    mask: Tensor | None = field(default=None, kw_only=True)
+    dropout: float = field(default=0.0, kw_only=True)
 
 
 def pinned(backend: Backend) -> Callable[[Any], AbstractContextManager[object]]:
@@ -54,10 +55,11 @@ def pinned(backend: Backend) -> Callable[[Any], AbstractContextManager[object]]:
     return lambda _: sdpa_kernel([TORCH_NAMES[backend]])
 
 
-def receipt(asked: str, question: Question) -> Receipt:
+def receipt(asked: str, question: Question, *, packages: tuple[str, ...] = ()) -> Receipt:
     """What was asked for, what torch's own choice says runs, and why each fused backend would not.
 
-    A pinned backend runs or raises; the kernels of the trace have the last word on both.
+    A pinned backend runs or raises; the kernels of the trace have the last word on both. `packages` have a say in the
+    choice too: their versions are noted beside torch's and cuDNN's.
     """
     reasons = refusals(question)
     ran = chosen(question) if asked == AUTO else Backend(asked) if asked not in reasons else None
@@ -68,8 +70,14 @@ def receipt(asked: str, question: Question) -> Receipt:
         fell_back=fell_back,
         order=priority(question),
         refusals=reasons,
-        detail="no fused backend is eligible: the choice fell to plain operators" if fell_back else None,
+        detail=_why_math(reasons) if fell_back else None,
+        versions=versions(*packages, cudnn=question.query.device.type == "cuda"),
     )
+
+
+def _why_math(reasons: dict[str, str]) -> str:
+    told = "; ".join(f"{TITLES[Backend(name)]}: {reason}" for name, reason in reasons.items())
+    return f"no fused backend takes this call, and plain operators ran instead ({told})"
 
 
 def chosen(question: Question) -> Backend | None:
@@ -78,7 +86,8 @@ def chosen(question: Question) -> Backend | None:
     if choose is None:
         return None
     q, k, v = question.query, question.key, question.value
-    return _backend(choose(q, k, v, None, 0.0, question.causal, enable_gqa=question.grouped))
+    mask, dropout = question.mask, question.dropout
+    return _backend(choose(q, k, v, mask, dropout, question.causal, enable_gqa=question.grouped))
 
 
 def priority(question: Question) -> tuple[str, ...] | None:
@@ -101,45 +110,29 @@ def refusals(question: Question) -> dict[str, str]:
 
 def _why_not(backend: Backend, question: Question) -> str | None:
     if question.query.device.type != "cuda":
-        return None if backend in ON_CPU else f"torch has no {TITLES[backend]} attention for CPU tensors"
+        return _why_not_on_cpu(backend, question)
     can_use = getattr(torch.backends.cuda, f"can_use_{backend}_attention", None)
     if can_use is None:
         return f"this torch ({torch.__version__}) has no {TITLES[backend]} attention"
-    with _warnings_heard() as heard:
+    with warnings_heard() as heard:
         eligible = can_use(_parameters(question), debug=True)
-    return None if eligible else first_reason(heard) or "torch gives no reason"
+    return None if eligible else first_reason(heard) or NO_REASON
+
+
+def _why_not_on_cpu(backend: Backend, question: Question) -> str | None:
+    """There torch checks a backend only as part of its choice, and says why not where it has no other."""
+    if backend not in ON_CPU:
+        return f"torch has no {TITLES[backend]} attention for CPU tensors"
+    with warnings_heard() as heard:
+        try:
+            with sdpa_kernel([TORCH_NAMES[backend]]):
+                taken = chosen(question)
+        except RuntimeError:  # "No available kernel", and the reasons as warnings
+            taken = None
+    return None if taken is backend else first_reason(heard) or NO_REASON
 
 
 def _parameters(question: Question) -> Any:
     q, k, v = question.query, question.key, question.value
-    return torch.backends.cuda.SDPAParams(q, k, v, None, 0.0, question.causal, question.grouped)
-
-
-@contextmanager
-def _warnings_heard() -> Iterator[list[str]]:
-    """Torch says why on file descriptor 2 or through Python's warnings, by version and by call: both are heard."""
-    heard: list[str] = []
-    with tempfile.TemporaryFile() as file, warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        stderr = os.dup(2)
-        os.dup2(file.fileno(), 2)
-        try:
-            yield heard
-        finally:
-            os.dup2(stderr, 2)
-            os.close(stderr)
-            file.seek(0)
-            heard += file.read().decode(errors="replace").splitlines()
-            heard += [str(warning.message) for warning in caught]
-
-
-# A heading ("Flash attention kernel not used because:") or what pinning one backend does to the others.
-_NO_REASON = re.compile(r"not used because|runtime disabled|^\s*$", re.IGNORECASE)
-_BEFORE = re.compile(r"^\[W.*?\]\s*(Warning:\s*)?|^Warning:\s*")
-_AFTER = re.compile(r"\s*\((Triggered internally at|function )[^)]*\)*\s*$")
-
-
-def first_reason(heard: list[str]) -> str | None:
-    """The first thing that says why, without the logger's frame; None where nothing does."""
-    bare = (_AFTER.sub("", _BEFORE.sub("", line)).strip() for line in heard)
-    return next((line for line in bare if not _NO_REASON.search(line)), None)
+    mask, dropout = question.mask, question.dropout
+    return torch.backends.cuda.SDPAParams(q, k, v, mask, dropout, question.causal, question.grouped)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from profiles.operations.sdpa_backends import first_reason
+from profiles.operations.torch_reasons import first_reason
 
 ON_STDERR = (
     "[W1129 10:12:13.141592653 sdp_utils_cpp.h:301] Warning: Expected query, key and value to all be of dtype: "
