@@ -7,10 +7,11 @@ import re
 import msgspec
 
 from profiles import catalog
-from profiles.plan import Plan
+from profiles.plan import Plan, Walk
 from profiles.workload import Workload
 
 MOST_TRIALS = 256
+MOST_VISITS = 4096  # of one variant's walk
 DEVICE_PATTERN = re.compile(r"cpu|cuda(:\d+)?")
 
 
@@ -45,6 +46,8 @@ def check_job(request: JobRequest) -> None:
         raise JobError(f"the job has {len(request.trials)} trials; accepted are 1 to {MOST_TRIALS}")
     for trial in request.trials:
         _check_trial(trial)
+        if request.plan.walk is not None:
+            _check_walk(request.plan.walk, trial.workload)
 
 
 def _check_trial(trial: TrialRequest) -> None:
@@ -59,3 +62,23 @@ def _check_trial(trial: TrialRequest) -> None:
     for variant in named:
         if named.count(variant) > 1:
             raise JobError(f"variant {variant!r} is named more than once")
+
+
+def _check_walk(walk: Walk, workload: Workload) -> None:
+    """JobError where a value of the walk is no workload of this operation."""
+    operation = catalog.operation(workload.operation)
+    numbers = [axis.name for axis in operation.axes if type(axis.default) is int]
+    if walk.axis not in numbers:
+        accepted = ", ".join(map(repr, numbers))
+        raise JobError(f"the walk's axis is {walk.axis!r}; {operation.name} can walk one of {accepted}")
+    first = int(workload.axes[walk.axis])
+    if walk.last < first:
+        raise JobError(f"the walk's last {walk.axis} is {walk.last}, before its first, {first}")
+    values = walk.values(first)
+    if len(values) > MOST_VISITS:
+        raise JobError(f"the walk visits {len(values):,} values of {walk.axis}; accepted are at most {MOST_VISITS:,}")
+    for value in values:
+        try:
+            catalog.check_workload(catalog.at(workload, walk.axis, value))
+        except catalog.CatalogError as error:
+            raise JobError(f"the walk at {walk.axis} {value}: {error}") from error

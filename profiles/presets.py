@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from profiles import catalog
 from profiles.job import JobRequest, TrialRequest
-from profiles.plan import CachePolicy, Order, Plan
+from profiles.plan import CachePolicy, Order, Plan, Walk
 from profiles.workload import AxisValue, DType, Workload
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preset:
-    """`workloads` maps a device kind (`cpu`, `cuda`) to that kind's workloads; the usual variants of each are
-    measured."""
+    """`workloads` maps a device kind (`cpu`, `cuda`) to that kind's workloads; `variants` names those to measure on a
+    kind, else it is the usual ones of each. Start has a card for those `on_start`."""
 
     name: str
     title: str
@@ -21,6 +21,8 @@ class Preset:
     summary: str
     workloads: dict[str, tuple[Workload, ...]]
     plan: dict[str, Plan]
+    variants: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    on_start: bool = True
 
 
 def _workload(operation: str, dtype: DType, **axes: AxisValue) -> Workload:
@@ -84,6 +86,35 @@ PRESETS = (
             "cuda": Plan(order=Order.ISOLATED, budget_s=60.0),
         },
     ),
+    Preset(
+        name="shape-churn",
+        title="Shape churn",
+        question="What does a new shape cost?",
+        summary="The first visit to each shape of a row, in a process of each variant's own, against the second.",
+        workloads={
+            # A CPU's attention keeps no plans; what a new shape costs there, a compiler shows.
+            "cpu": (_workload("residual_rms_norm", DType.FP32, rows=1024, width=1024),),
+            "cuda": (
+                _workload(
+                    "attention",
+                    DType.BF16,
+                    batch=8,
+                    heads=12,
+                    kv_heads=12,
+                    seq_q=1,
+                    seq_kv=512,
+                    head_dim=128,
+                    causal=False,
+                ),
+            ),
+        },
+        plan={
+            "cpu": Plan(cache=CachePolicy.WARM, budget_s=5.0, walk=Walk(axis="rows", last=1112, step=8)),
+            "cuda": Plan(budget_s=20.0, walk=Walk(axis="seq_kv", last=575)),
+        },
+        variants={"cpu": ("unfused", "functional", "functional@compile")},
+        on_start=False,
+    ),
 )
 
 
@@ -107,8 +138,12 @@ def request(name: str, *, device: str) -> JobRequest:
     trials = tuple(
         TrialRequest(
             workload=workload,
-            variants=tuple(str(variant) for variant in catalog.usual_variants(catalog.operation(workload.operation))),
+            variants=chosen.variants.get(kind) or _usual_variants(workload),
         )
         for workload in chosen.workloads[kind]
     )
     return JobRequest(name=chosen.title, device=device, trials=trials, plan=chosen.plan[kind], preset=name)
+
+
+def _usual_variants(workload: Workload) -> tuple[str, ...]:
+    return tuple(str(variant) for variant in catalog.usual_variants(catalog.operation(workload.operation)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import msgspec
 import streamlit as st
 
 from app.formatting import seconds
@@ -42,7 +43,9 @@ def show(start: Plan, context: str, *, on_cpu: bool) -> Plan:
         order = _choice(ORDER, str(start.order), context)
         samples = _samples(start, context)
         budget = _budget(start, context)
-    return Plan(cache=CachePolicy(cache), order=Order(order), samples=samples, steps=start.steps, budget_s=budget)
+    return msgspec.structs.replace(
+        start, cache=CachePolicy(cache), order=Order(order), samples=samples, budget_s=budget
+    )
 
 
 def _choice(offer: _Offer, default: str, context: str) -> str:

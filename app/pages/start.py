@@ -37,7 +37,8 @@ def render() -> None:
             lead="Each question starts a job on a device of yours and ends in a page that answers it.",
         )
     )
-    for column, preset in zip(st.columns(len(presets.PRESETS), gap="medium"), presets.PRESETS, strict=True):
+    shown = [preset for preset in presets.PRESETS if preset.on_start]
+    for column, preset in zip(st.columns(len(shown), gap="medium"), shown, strict=True):
         with column:
             _question(preset, preferred_device(alive))
     st.space("small")

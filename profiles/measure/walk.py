@@ -29,6 +29,7 @@ from profiles.measure.reporter import EVERY_S
 from profiles.measure.route import Route
 from profiles.measure.subject import Subject, build
 from profiles.measure.visit import visit_twice, warm_up
+from profiles.measure.yardstick import yardstick
 from profiles.protocol import Finished, MeasureSpec, Phase, Progress
 from profiles.variant import parse_variant
 from profiles.visits import Visit, Walked
@@ -115,8 +116,9 @@ def _check(subject: Subject, module: OperationModule, route: Route, value: int) 
     workload = route.at(value)
     if module.tokens(workload) is not None and value not in (route.values[0], route.values[-1]):
         return
+    measure = yardstick(module, workload, subject.inputs)
     with subject.context():
-        found = check(subject.call, module.reference(subject.inputs), tolerance=module.error_allowed(workload))
+        found = check(subject.call, measure)
     if not found.passed:
         raise VariantError(msgspec.structs.replace(incorrect(subject.variant, found), correctness=found))
 
