@@ -121,6 +121,19 @@ class Exported(msgspec.Struct, frozen=True, kw_only=True):
     artefacts_missing: int = 0
 
 
+class Reproduced(msgspec.Struct, frozen=True, kw_only=True):
+    """What `fusescope reproduce --json` prints: the script of the run that is `key` in the file, and where it was
+    written (None: nowhere)."""
+
+    file: str
+    key: str
+    variant: str
+    workload: Workload
+    filename: str
+    output: str | None
+    script: str
+
+
 class Check(msgspec.Struct, frozen=True, kw_only=True):
     """One line of `fusescope doctor`: `state` is `ok`, `warn` (works, but not all of it) or `fail`."""
 

@@ -10,6 +10,7 @@ COMMANDS = (
     Command("run", "app.commands.run", "measure a preset here and now, without server or database"),
     Command("submit", "app.commands.submit", "submit a preset as a job"),
     Command("compare", "app.commands.compare", "show variants of bundles or stored comparisons side by side"),
+    Command("reproduce", "app.commands.reproduce", "write one run as a Python script that needs torch alone"),
     Command("trace", "app.commands.trace", "summarise a profiler trace"),
     Command("import", "app.commands.import_bundle", "store the results of a bundle"),
     Command("export", "app.commands.export_bundle", "write a stored comparison to a bundle"),

@@ -1,0 +1,171 @@
+"""Checks and times one function by itself: the part of every reproducer that is no operation.
+
+Reproducers carry this source text (`profiles.reproduce`), so nothing here imports anything of ours. The times are what
+`gpu_time` and `call_time` are elsewhere, by the same cache policies, of one build.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import gc
+import math
+import statistics
+import time
+from collections.abc import Callable, Iterable, Iterator
+from itertools import cycle, repeat
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+WARM_UP_S = 0.3
+BLOCK_S = 0.04
+MOST_COPIES = 64
+MOST_CYCLES = 400_000_000  # a fifth of a second or so
+cuda: Any = torch.cuda  # its events and its spin kernel have no types
+
+
+def relative_error(output: Tensor | tuple[Tensor, ...], expected: tuple[Tensor, ...]) -> float:
+    """Relative L2 error of the worst output; NaN where there is one."""
+    outputs = output if isinstance(output, tuple) else (output,)
+    pairs = zip(outputs, expected, strict=True)
+    errors = [float((got.double() - wanted).norm() / wanted.norm()) for got, wanted in pairs]
+    return max(errors, key=lambda error: (math.isnan(error), error))
+
+
+def gpu_times(
+    call: Callable[[], Any], device: torch.device, samples: int, prepare: Callable[[], None] | None = None
+) -> list[float]:
+    """ns of one call on the device: CUDA events behind a gate, so that no wait for the host is between them.
+
+    The gate is a spin kernel that holds the stream until the whole call is enqueued. Where it opened too early, the
+    sample is void and the gate grows, up to a length at which late samples count: then the host may be included.
+    """
+    warm_up(repeat(call), device)
+    cycles, times = 500_000, list[float]()
+    while len(times) < samples:
+        start, end = cuda.Event(enable_timing=True), cuda.Event(enable_timing=True)
+        wait_for(device)
+        if prepare is not None:
+            prepare()
+        cuda._sleep(cycles)
+        start.record()
+        output = call()
+        end.record()
+        late = start.query()
+        end.synchronize()
+        del output  # not before: its memory could be handed out again
+        if late and cycles < MOST_CYCLES:
+            cycles *= 2
+        else:
+            times.append(start.elapsed_time(end) * 1e6)
+    return times
+
+
+def call_times(calls: list[Callable[[], Any]], device: torch.device, samples: int) -> list[float]:
+    """ns of one call among many: blocks of calls back to back, each block waited for at its end alone."""
+    turns, times = cycle(calls), list[float]()
+    number = max(1, min(10_000, int(BLOCK_S / warm_up(turns, device))))
+    gc.disable()
+    for _ in range(samples):
+        next(turns)()
+        wait_for(device)
+        start = time.perf_counter_ns()
+        for _ in range(number):
+            next(turns)()
+        wait_for(device)
+        times.append((time.perf_counter_ns() - start) / number)
+    gc.enable()
+    return times
+
+
+def warm_up(turns: Iterator[Callable[[], Any]], device: torch.device) -> float:
+    """Call until clocks have risen and memory is allocated; seconds per call, the median."""
+    begun, durations = time.perf_counter(), list[float]()
+    while len(durations) < 3 or time.perf_counter() - begun < WARM_UP_S:
+        start = time.perf_counter()
+        next(turns)()
+        wait_for(device)
+        durations.append(time.perf_counter() - start)
+    return statistics.median(durations)
+
+
+def wait_for(device: torch.device) -> None:
+    if device.type == "cuda":
+        cuda.synchronize(device)
+
+
+def copies(make_inputs: Callable[[torch.device], Any], device: torch.device) -> list[Any]:
+    """Equal inputs, so many that called in turn each finds its own out of the device's cache."""
+    first = make_inputs(device)
+    return [first, *(make_inputs(device) for _ in range(copies_needed(tensors(first), device) - 1))]
+
+
+def copies_of_weights(make_inputs: Callable[[torch.device], Any], device: torch.device) -> list[Any]:
+    """The same, but the activations are shared: each call finds them as the one before has touched them."""
+    first = make_inputs(device)
+    shared = activations(first)
+    ids = {id(value) for value in shared.values()}
+    needed = copies_needed([one for one in tensors(first) if id(one) not in ids], device)
+    return [first, *(dataclasses.replace(make_inputs(device), **shared) for _ in range(needed - 1))]
+
+
+def copies_needed(rotated: Iterable[Tensor], device: torch.device) -> int:
+    """Three times the cache's size is read before the same copy's turn comes again; a CPU is measured warm."""
+    size = sum(tensor.nbytes for tensor in rotated)
+    return min(MOST_COPIES, math.ceil(3 * l2_bytes(device) / size)) if size and device.type == "cuda" else 1
+
+
+def tensors(inputs: Any) -> list[Tensor]:
+    values = [getattr(inputs, field.name) for field in dataclasses.fields(inputs)]
+    held = [[*value.parameters(), *value.buffers()] for value in values if isinstance(value, nn.Module)]
+    return [*(value for value in values if isinstance(value, Tensor)), *(one for module in held for one in module)]
+
+
+def activations(inputs: Any) -> dict[str, Tensor]:
+    """By field: floating tensors that are no weights."""
+    values = {field.name: getattr(inputs, field.name) for field in dataclasses.fields(inputs)}
+    floating = {name: v for name, v in values.items() if isinstance(v, Tensor) and v.is_floating_point()}
+    return {name: value for name, value in floating.items() if not isinstance(value, nn.Parameter)}
+
+
+def cache_flush(device: torch.device) -> Callable[[], None]:
+    """Writes, then reads something else: what was written is not written back inside the timed window."""
+    written = torch.empty(2 * l2_bytes(device), dtype=torch.uint8, device=device)
+    read = torch.ones(l2_bytes(device), dtype=torch.float32, device=device)
+
+    def flush() -> None:
+        written.fill_(1)
+        read.sum()
+
+    return flush
+
+
+def flush_and_rewrite(device: torch.device, inputs: Any) -> Callable[[], None]:
+    """After a flush the activations are written anew, as an operator before would have left them."""
+    flush = cache_flush(device)
+    twins = [(value, value.clone()) for value in activations(inputs).values()]
+
+    def prepare() -> None:
+        flush()
+        for value, twin in twins:
+            value.copy_(twin)
+
+    return prepare
+
+
+def l2_bytes(device: torch.device) -> int:
+    return int(cuda.get_device_properties(device).L2_cache_size)
+
+
+def show(name: str, times: list[float], measured: tuple[float, float | None, float | None] | None) -> None:
+    """Median and quartiles beside what Fusescope measured."""
+    low, median, high = statistics.quantiles(times, n=4, method="inclusive")
+    there = in_words(*measured) if measured is not None else "not measured"
+    print(f"{name:<10}{in_words(median, low, high):<40}{there}")
+
+
+def in_words(median: float, low: float | None, high: float | None) -> str:
+    ns, unit = (1e6, "ms") if median >= 1e7 else (1e3, "µs")
+    spread = "" if low is None or high is None else f" ({low / ns:,.1f}–{high / ns:,.1f})"
+    return f"{median / ns:,.1f} {unit}{spread}"

@@ -1,0 +1,102 @@
+"""The script's own `main`: checks the output, then times it as the run's execution and plan had it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from profiles.plan import CachePolicy
+from profiles.reproduce.literals import literal
+from profiles.variant import Execution
+
+MODES = {
+    Execution.COMPILE: "",
+    Execution.COMPILE_REDUCE_OVERHEAD: ', mode="reduce-overhead"',
+    Execution.COMPILE_MAX_AUTOTUNE: ', mode="max-autotune"',
+}
+COPIES = {
+    CachePolicy.WARM: "[make_inputs(device)]",
+    CachePolicy.COLD: "copies(make_inputs, device)",
+    CachePolicy.IN_CONTEXT: "copies_of_weights(make_inputs, device)",
+}
+PREPARED = {
+    CachePolicy.WARM: "",
+    CachePolicy.COLD: ", cache_flush(device)",
+    CachePolicy.IN_CONTEXT: ", flush_and_rewrite(device, inputs[0])",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Told:
+    """What `main` is made of; `device` is where it was measured (`cpu`, `cuda`), `allowed` the error that passes."""
+
+    function: str
+    execution: Execution
+    cache: CachePolicy
+    samples: int
+    allowed: str
+    device: str
+    within_context: bool
+
+
+def main_text(told: Told) -> str:
+    lines = [
+        "@torch.no_grad()",
+        "def main() -> int:",
+        '    """0 where the output is right, 1 where it is not."""',
+        '    parser = argparse.ArgumentParser(description="Check the output, then time it.")',
+        f'    parser.add_argument("--device", default={literal(told.device)}, help="cpu, cuda or cuda:N")',
+        f'    parser.add_argument("--samples", type=int, default={told.samples}, help="of each time")',
+        "    options = parser.parse_args()",
+        "    device = torch.device(options.device)",
+        '    if device.type == "cuda":',
+        "        torch.cuda.set_device(device)",
+        f"    inputs = {COPIES[told.cache]}",
+        f"    expected, allowed = reference(inputs[0]), {told.allowed}",
+        *_calls(told),
+        *_in_context(told, _body(told)),
+        "    return 0",
+    ]
+    return "\n".join(lines)
+
+
+def _calls(told: Told) -> Iterator[str]:
+    """One call per copy of the inputs."""
+    function = told.function
+    if told.execution in MODES:
+        function = "forward"
+        yield f"    forward = torch.compile({told.function}, dynamic=False{MODES[told.execution]})"
+    if told.execution.compiles and told.execution.asks_for_graphs:
+        yield '    if device.type == "cuda":'
+        yield "        for one in inputs:"
+        yield "            _keep_weights_in_place(one)"
+    if told.execution is Execution.CUDAGRAPH:
+        function = f"CapturedCall({told.function})"
+    yield f"    calls = [partial({function}, one) for one in inputs]"
+
+
+def _in_context(told: Told, body: list[str]) -> Iterator[str]:
+    if not told.within_context:
+        yield from body
+        return
+    yield "    with ExitStack() as contexts:"
+    yield "        for one in inputs:"
+    yield "            contexts.enter_context(CONTEXT(one))"
+    yield from (f"    {line}" for line in body)
+
+
+def _body(told: Told) -> list[str]:
+    return [
+        "    error = relative_error(calls[0](), expected)",
+        "    correct = error <= allowed  # False for NaN",
+        '    verdict = "correct" if correct else "INCORRECT"',
+        '    print(f"{verdict}: relative L2 error {error:.2e}, up to {allowed:.2e} passes")',
+        "    if not correct:",
+        "        return 1",
+        '    here = torch.cuda.get_device_name(device) if device.type == "cuda" else "CPU"',
+        """    print(f"{'':<10}{f'here, {here}':<40}Fusescope, {MEASURED_ON}")""",
+        '    if device.type == "cuda":',
+        f"        times = gpu_times(calls[0], device, options.samples{PREPARED[told.cache]})",
+        '        show("gpu_time", times, MEASURED.get("gpu_time"))',
+        '    show("call_time", call_times(calls, device, options.samples), MEASURED.get("call_time"))',
+    ]
