@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from profiles.measure.compile_report import CompileReport
 from profiles.measure.messages import NewShape
 from profiles.measure.metrics import single_metric
 from profiles.results import Metric
@@ -18,6 +19,7 @@ class Beforehand:
     first_call_ns: int | None = None
     new_shape: NewShape | None = None
     walked: Walked | None = None
+    compiled: CompileReport | None = None
 
     @property
     def notes(self) -> tuple[str, ...]:

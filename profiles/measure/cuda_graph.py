@@ -19,7 +19,7 @@ class CapturedCall:
     """
 
     def __init__(self, function: Forward) -> None:
-        self._function = function
+        self.captured = function
         self._replay: Callable[[], None] | None = None
         self._inputs: Any = None
         self._output: Output | None = None
@@ -35,15 +35,20 @@ class CapturedCall:
     def _capture(self, inputs: Any) -> None:
         """UnsupportedError with torch's own reason where a call does what no graph can hold."""
         self._replay, self._output, self._inputs = None, None, inputs  # the old graph's memory goes first
-        _warm_up(self._function, inputs)
+        _warm_up(self.captured, inputs)
         cuda: Any = torch.cuda
         graph = cuda.CUDAGraph()
         try:
             with cuda.graph(graph):
-                self._output = self._function(inputs)
+                self._output = self.captured(inputs)
         except RuntimeError as error:
             raise UnsupportedError(f"cannot be captured in a CUDA graph: {_first_cause(error)}") from error
         self._replay = graph.replay
+
+
+def afresh(function: Callable[[Any], Output]) -> Callable[[Any], Output]:
+    """For other inputs beside those that there are: a capture of their own; any other function as it is."""
+    return CapturedCall(function.captured) if isinstance(function, CapturedCall) else function
 
 
 def _warm_up(function: Forward, inputs: Any) -> None:

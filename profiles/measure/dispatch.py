@@ -9,23 +9,22 @@ import torch
 from profiles.compilation import Compilation
 from profiles.operations.versions import versions
 from profiles.results import Receipt
-from profiles.variant import Execution
+from profiles.variant import Execution, parse_variant
 
 INDUCTOR, EAGER, BOTH = "inductor", "eager", "inductor and eager"
 REPLAYED, LAUNCHED = "graph replay", "single launches"
 
 
-def dispatch_receipts(
-    execution: Execution, compilation: Compilation | None, device: torch.device
-) -> tuple[Receipt, ...]:
+def dispatch_receipts(variant: str, compilation: Compilation | None) -> tuple[Receipt, ...]:
     """By what torch said; the traced pass has the last word on them."""
-    return tuple(_receipts(execution, compilation, device))
+    return tuple(_receipts(parse_variant(variant).execution, compilation))
 
 
-def _receipts(execution: Execution, compilation: Compilation | None, device: torch.device) -> Iterator[Receipt]:
+def _receipts(execution: Execution, compilation: Compilation | None) -> Iterator[Receipt]:
     if compilation is not None:
         yield compile_receipt(compilation)
-    if execution.asks_for_graphs and device.type == "cuda":
+    # Only a process that measures on a GPU has initialised CUDA.
+    if execution.needs_graphs or (execution.asks_for_graphs and torch.cuda.is_initialized()):
         yield graph_receipt(compilation.graph_skips if compilation is not None else ())
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import msgspec
 
+from profiles.measure.compile_report import CompileReport
 from profiles.protocol import CeilingsMeasured, Event, Finished, Progress, Started
 from profiles.results import FailureKind
 from profiles.visits import Walked
@@ -18,6 +19,7 @@ class Passed(msgspec.Struct, frozen=True, kw_only=True, tag="passed"):
     variant: str
     first_call_ns: int | None = None
     walked: Walked | None = None
+    compiled: CompileReport | None = None
 
 
 class NewShape(msgspec.Struct, frozen=True, kw_only=True, tag="new_shape"):

@@ -10,6 +10,7 @@ from pathlib import Path
 import torch
 
 from profiles.measure import loading
+from profiles.measure.compile_report import after_first_call
 from profiles.measure.device import take_device
 from profiles.measure.failures import VariantError, code_of
 from profiles.measure.forks import Spotlight
@@ -39,7 +40,8 @@ def probe(spec: MeasureSpec, variant: str, *, compile_caches: Path, spotlight: S
         outbox.send(
             Progress(variant=variant, phase=Phase.FIRST_CALL, done=1.0, so_far=f"{first_call_ns / 1e6:,.1f} ms")
         )
-        outbox.send(Passed(variant=variant, first_call_ns=first_call_ns))
+        compiled = after_first_call(subject, Path(spec.directory))
+        outbox.send(Passed(variant=variant, first_call_ns=first_call_ns, compiled=compiled))
         outbox.send(visit_new_shape(subject, module, spec.workload, device=device, first_call_ns=first_call_ns))
     spotlight.clear()
 

@@ -13,6 +13,7 @@ import torch
 
 from profiles.measure import loading
 from profiles.measure.compile_watch import CompileWatch
+from profiles.measure.cuda_graph import afresh
 from profiles.measure.executions import executed
 from profiles.operations.implementation import Output, parts
 from profiles.variant import parse_variant
@@ -37,8 +38,8 @@ class Subject:
         return self.function(self.inputs)
 
     def on(self, inputs: Any) -> Subject:
-        """The same variant, nothing built anew, with other inputs of the same kind."""
-        return replace(self, inputs=inputs)
+        """The same variant, nothing built anew, with other inputs of the same kind; a CUDA graph is captured anew."""
+        return replace(self, inputs=inputs, function=afresh(self.function))
 
     @contextmanager
     def context(self) -> Iterator[None]:

@@ -165,7 +165,7 @@ class Trial:
         self._passed.add(passed.variant)
         known = self._beforehand[passed.variant]
         if passed.first_call_ns is not None:
-            known.first_call_ns = passed.first_call_ns
+            known.first_call_ns, known.compiled = passed.first_call_ns, passed.compiled
             known.new_shape = NewShape(variant=passed.variant, note="its process died at a new shape")
         if passed.walked is not None:
             known.walked = passed.walked

@@ -19,7 +19,7 @@ from profiles.results import Failure, FailureKind, Finding, Metric, Run, RunStat
 from profiles.supervisor.artefacts import keep_artefacts
 from profiles.supervisor.limits import Limits
 from profiles.supervisor.processes import end_own_children
-from profiles.supervisor.receipts import confirm
+from profiles.supervisor.receipts import confirm, confirm_dispatch
 from profiles.trace.child import ParsedTrace, parse_in_child
 from profiles.trace.errors import TraceError, TraceTooLarge
 from profiles.trace.forward import ForwardSummary
@@ -128,6 +128,9 @@ def _completed(run: Run, parsed: ParsedTrace, forward: ForwardSummary, *, path: 
         counts=forward.counts,
         kernels=forward.kernels,
         receipt=run.receipt and confirm(run.receipt, forward.kernels),
+        dispatch=confirm_dispatch(
+            run.dispatch, compilation=run.compilation, kernels=forward.kernels, counts=forward.counts
+        ),
         trace_health=(*run.trace_health, *forward.findings, *far_from_timed(run, forward, device=device)),
         metrics=run.metrics if traced is None else (*run.metrics, traced),
         trace=digest,
