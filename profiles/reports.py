@@ -9,6 +9,7 @@ import msgspec
 
 from profiles.environment import Environment
 from profiles.results import SCHEMA, Run
+from profiles.verdict import VariantComparison
 from profiles.workload import AxisValue, Workload
 
 
@@ -67,7 +68,8 @@ class Submitted(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ComparedVariant(msgspec.Struct, frozen=True, kw_only=True):
-    """One row. `speed_up` is baseline ÷ variant, of medians; `apart` whether the two spreads (p25–p75) are."""
+    """One row. `speed_up` is baseline ÷ variant: that of `comparison`, over builds, and without one that of medians.
+    `apart` says whether the two spreads (p25–p75) are."""
 
     key: str
     variant: str
@@ -76,18 +78,21 @@ class ComparedVariant(msgspec.Struct, frozen=True, kw_only=True):
     baseline: bool
     speed_up: float | None
     apart: bool | None
+    comparison: VariantComparison | None = None
     environment: Environment | None
     run: Run | None
 
 
 class ComparedWorkload(msgspec.Struct, frozen=True, kw_only=True):
-    """`by` is the metric that is compared; the rows have the baseline first, then the fastest."""
+    """`by` is the metric that is compared; the rows have the baseline first, then the fastest. `comparisons` are those
+    with this baseline by every repeated time; a family that is corrected together is one time over all workloads."""
 
     workload: Workload
     by: str
     answer: str
     caveat: str | None
     rows: tuple[ComparedVariant, ...]
+    comparisons: tuple[VariantComparison, ...] = ()
 
 
 class Compared(msgspec.Struct, frozen=True, kw_only=True):

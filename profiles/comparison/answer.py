@@ -1,7 +1,7 @@
 """The sentence that answers a comparison: what is fastest, by how much, and what changed with it.
 
-It names medians and ratios of medians. Where the spreads of two variants' samples overlap it says that they cannot be
-told apart, and it never claims significance: that needs intervals over builds.
+Faster is who has that verdict over builds. Without builds (older results) it names medians, and says of those whose
+spreads overlap that they cannot be told apart.
 """
 
 from __future__ import annotations
@@ -12,9 +12,11 @@ from dataclasses import dataclass
 from profiles.comparison import figures
 from profiles.comparison.change import changes
 from profiles.comparison.entry import Entry, State, in_state, sections, state
+from profiles.comparison.judgement import Judged, judge, judge_against
 from profiles.comparison.parts import Part, mono, muted, names, plain, strong, text
 from profiles.comparison.reason import failed_sentence, incorrect_sentence
-from profiles.comparison.speed import TITLES, By, Timed, baseline, chosen, speed_up, timed
+from profiles.comparison.speed import TITLES, By, SpeedUp, Timed, baseline, chosen, speed_up, timed
+from profiles.comparison.untold import close_sentence
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,13 +28,19 @@ class Answer:
         return plain(self.parts)
 
 
-def answer(entries: Sequence[Entry], *, base_key: str | None = None, by: str = By.GPU_TIME) -> Answer:
-    """The answer of one section, whatever state it is in."""
+def answer(
+    entries: Sequence[Entry], *, base_key: str | None = None, by: str = By.GPU_TIME, judged: Judged | None = None
+) -> Answer:
+    """The answer of one section, whatever state it is in.
+
+    `judged` is what `judge` says of the whole comparison; without it the section is a family of its own.
+    """
     used = chosen(entries, by)
     base = baseline(entries, base_key, used)
     if base is None:
         return Answer(_nothing_measured(entries))
-    return Answer((*_compared(entries, base, used), *_rest(entries)))
+    found = judge(entries, base_key=base_key, by=used) if judged is None else judged
+    return Answer((*_compared(entries, base, used, found), *_rest(entries)))
 
 
 def whole_answer(entries: Sequence[Entry]) -> str | None:
@@ -43,7 +51,7 @@ def whole_answer(entries: Sequence[Entry]) -> str | None:
     told = [section for section in sections(entries) if not _is_waiting(section)]
     if not told:
         return None
-    first = answer(told[0]).text
+    first = answer(told[0], judged=judge(entries)).text
     others = len(sections(entries)) - 1
     return first if not others else f"{first} And {figures.count(others, 'more workload')}."
 
@@ -67,40 +75,64 @@ def _nothing_measured(entries: Sequence[Entry]) -> tuple[Part, ...]:
     return (text("No variant was measured: the job ended before any was."),)
 
 
-def _compared(entries: Sequence[Entry], base: Timed[Entry], by: By) -> tuple[Part, ...]:
+def _compared(entries: Sequence[Entry], base: Timed[Entry], by: By, judged: Judged) -> tuple[Part, ...]:
     ranked = timed(entries, by)
-    if len(ranked) == 1:
+    others = [
+        (one, speed_up(base.metric, one.metric, judged.get(one.entry.key)))
+        for one in ranked
+        if one.entry is not base.entry
+    ]
+    if not others:
         return (
             *_called(base.entry, entries),
             text(f" takes {_time(base)} of {TITLES[by]}; no other variant was measured."),
         )
-    if ranked[0].entry is base.entry:
-        return _best_is_baseline(entries, base, ranked[1], by)
-    return _faster(entries, base, ranked, by)
+    faster = [(one, gain) for one, gain in others if gain.faster]
+    if faster:
+        return _faster(entries, base, *faster[0], ranked)
+    nearest, gain = others[0]
+    if gain.slower:
+        return _best_is_baseline(entries, base, nearest, gain, by)
+    return close_sentence(_called(nearest.entry, entries), _called(base.entry, entries), nearest, base, gain)
 
 
-def _faster(entries: Sequence[Entry], base: Timed[Entry], ranked: Sequence[Timed[Entry]], by: By) -> tuple[Part, ...]:
-    best, gain = ranked[0], speed_up(base.metric, ranked[0].metric)
-    if gain.apart is False:
-        return _same(entries, best, base, by)
+def _faster(
+    entries: Sequence[Entry], base: Timed[Entry], best: Timed[Entry], gain: SpeedUp, ranked: Sequence[Timed[Entry]]
+) -> tuple[Part, ...]:
+    by = By(best.metric.name)
     after = changes(base.entry, best.entry)
+    bounds = _bounds(gain)
     return (
         *_called(best.entry, entries),
         text(" is "),
         strong(figures.ratio(gain.ratio)),
+        *((muted(f" ({bounds})"),) if bounds else ()),
         text(" faster than "),
         *_called(base.entry, entries),
-        muted(f" (medians {_pair(best, base)} of {TITLES[by]})"),
+        *_measure(best, base, by, bounded=bool(bounds)),
         *((text(": "), *after) if after else ()),
         text("."),
-        *_rivals(entries, best, [one for one in ranked[1:] if one.entry is not base.entry]),
+        *_rivals(entries, best, [one for one in ranked if one.entry is not base.entry and one.entry is not best.entry]),
     )
 
 
-def _best_is_baseline(entries: Sequence[Entry], base: Timed[Entry], second: Timed[Entry], by: By) -> tuple[Part, ...]:
-    loss = speed_up(base.metric, second.metric)
-    if loss.apart is False:
-        return _same(entries, second, base, by)
+def _bounds(gain: SpeedUp) -> str | None:
+    judged = gain.judged
+    if judged is None or judged.low is None or judged.high is None:
+        return None
+    return figures.ratio_range(judged.low, judged.high)
+
+
+def _measure(best: Timed[Entry], base: Timed[Entry], by: By, *, bounded: bool) -> tuple[Part, ...]:
+    """Which time the ratio is of, where it is not the usual one; without an interval the medians stand for it."""
+    if not bounded:
+        return (muted(f" (medians {_pair(best, base)} of {TITLES[by]})"),)
+    return () if by is By.GPU_TIME else (text(f" by {TITLES[by]}"),)
+
+
+def _best_is_baseline(
+    entries: Sequence[Entry], base: Timed[Entry], second: Timed[Entry], loss: SpeedUp, by: By
+) -> tuple[Part, ...]:
     return (
         text("Nothing measured here is faster than "),
         *_called(base.entry, entries),
@@ -108,30 +140,31 @@ def _best_is_baseline(entries: Sequence[Entry], base: Timed[Entry], second: Time
         *_called(second.entry, entries),
         text(", takes "),
         strong(_longer(1 / loss.ratio)),
-        muted(f" ({_time(second)})"),
+        muted(f" ({_longer_bounds(loss) or _time(second)})"),
         text("."),
     )
 
 
-def _same(entries: Sequence[Entry], one: Timed[Entry], base: Timed[Entry], by: By) -> tuple[Part, ...]:
+def _rivals(entries: Sequence[Entry], best: Timed[Entry], others: Sequence[Timed[Entry]]) -> tuple[Part, ...]:
+    """Those that cannot be told from the best, or are as fast: naming one winner would say too much."""
+    judged = judge_against(best, others)
+    gains = [(one, speed_up(best.metric, one.metric, judged.get(one.entry.key))) for one in others]
+    undecided = [one.entry for one, gain in gains if gain.undecided]
+    alike = [one.entry for one, gain in gains if gain.equivalent]
+    sure = " by this measurement" if not judged else ""
+    margin = f" within the margin of {figures.percent(best.entry.plan.margin)}"
     return (
-        *_called(one.entry, entries),
-        text(" and "),
-        *_called(base.entry, entries),
-        text(" cannot be told apart by this measurement"),
-        muted(f" (medians {_pair(one, base)} of {TITLES[by]}, with overlapping spreads)"),
-        text(". More samples may decide."),
+        *_said_of(entries, alike, f"{'is' if len(alike) == 1 else 'are'} as fast{margin}."),
+        *_said_of(entries, undecided, f"cannot be told apart from it{sure}."),
     )
 
 
-def _rivals(entries: Sequence[Entry], best: Timed[Entry], others: Sequence[Timed[Entry]]) -> tuple[Part, ...]:
-    """Those that the spreads do not keep apart from the best: naming one winner would say too much."""
-    close = [one.entry for one in others if speed_up(best.metric, one.metric).apart is False]
-    if not close:
+def _said_of(entries: Sequence[Entry], found: Sequence[Entry], words: str) -> tuple[Part, ...]:
+    if not found:
         return ()
-    called = [_called(entry, entries) for entry in close]
+    called = [_called(entry, entries) for entry in found]
     joined = called[0] if len(called) == 1 else names([plain(parts) for parts in called])
-    return (text(" "), *joined, text(" cannot be told apart from it by this measurement."))
+    return (text(" "), *joined, text(f" {words}"))
 
 
 def _rest(entries: Sequence[Entry]) -> tuple[Part, ...]:
@@ -150,6 +183,14 @@ def _called(entry: Entry, entries: Sequence[Entry]) -> tuple[Part, ...]:
 
 def _longer(ratio: float) -> str:
     return f"{figures.percent(ratio - 1)} longer" if ratio < 1.995 else f"{figures.ratio(ratio)} as long"
+
+
+def _longer_bounds(loss: SpeedUp) -> str | None:
+    judged = loss.judged
+    if judged is None or judged.low is None or judged.high is None:
+        return None
+    low, high = 1 / judged.high, 1 / judged.low
+    return figures.percent_range(low - 1, high - 1) if 1 / loss.ratio < 1.995 else figures.ratio_range(low, high)
 
 
 def _time(one: Timed[Entry]) -> str:

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 from profiles.comparison import figures
 from profiles.comparison.entry import Entry, State, in_state
+from profiles.comparison.judgement import Judged, fastest, judge, judge_against
 from profiles.comparison.parts import Part, mono, strong, text
 from profiles.comparison.reason import incorrect_sentence
-from profiles.comparison.speed import TITLES, By, Timed, baseline, chosen, speed_up, time, timed
+from profiles.comparison.speed import TITLES, By, SpeedUp, Timed, baseline, chosen, speed_up, time, timed
 from profiles.results import Metric
 
 DEAR_FIRST_CALL_NS = 100_000_000.0
@@ -21,8 +22,10 @@ class Caveat:
     parts: tuple[Part, ...]
 
 
-def caveat(entries: Sequence[Entry], *, base_key: str | None = None, by: str = By.GPU_TIME) -> Caveat | None:
-    """The first that applies, worst first; None where nothing speaks against the answer."""
+def caveat(
+    entries: Sequence[Entry], *, base_key: str | None = None, by: str = By.GPU_TIME, judged: Judged | None = None
+) -> Caveat | None:
+    """The first that applies, worst first; None where nothing speaks against the answer. `judged` as in `answer`."""
     used = chosen(entries, by)
     base = baseline(entries, base_key, used)
     for look in (_different_machines, _different_plans, _incorrect, _fell_back):
@@ -32,8 +35,10 @@ def caveat(entries: Sequence[Entry], *, base_key: str | None = None, by: str = B
     ranked = timed(entries, used)
     if base is None or len(ranked) < 2:
         return None
-    best = ranked[0]
-    return _doubtful(base, best, used) or _host_bound(entries, best, used) or _first_call(base, best)
+    verdicts = judge(entries, base_key=base_key, by=used) if judged is None else judged
+    best = fastest(ranked, verdicts)
+    gain = speed_up(base.metric, best.metric, verdicts.get(best.entry.key))
+    return _doubtful(base, best, used) or _host_bound(entries, best, used) or _first_call(base, best, gain)
 
 
 def _different_machines(entries: Sequence[Entry]) -> Caveat | None:
@@ -86,9 +91,12 @@ def _doubtful(base: Timed[Entry], best: Timed[Entry], by: By) -> Caveat | None:
 def _host_bound(entries: Sequence[Entry], best: Timed[Entry], by: By) -> Caveat | None:
     """The fastest on the GPU may lose when it is called in a row: then the host sets the pace."""
     after, in_a_row = time(best.entry, By.CALL_TIME), timed(entries, By.CALL_TIME)
-    if by is not By.GPU_TIME or after is None or not speed_up(in_a_row[0].metric, after).slower:
+    if by is not By.GPU_TIME or after is None:
         return None
     first, unit = in_a_row[0], figures.time_unit(best.entry.workload)
+    judged = judge_against(first, [Timed(best.entry, after)] if best.entry is not first.entry else [])
+    if not speed_up(first.metric, after, judged.get(best.entry.key)).slower:
+        return None
     return Caveat(
         "Before you choose it",
         (
@@ -103,11 +111,11 @@ def _host_bound(entries: Sequence[Entry], best: Timed[Entry], by: By) -> Caveat 
     )
 
 
-def _first_call(base: Timed[Entry], best: Timed[Entry]) -> Caveat | None:
+def _first_call(base: Timed[Entry], best: Timed[Entry], gain: SpeedUp) -> Caveat | None:
     """A dear first call (a compilation, an engine's search), with the calls that pay it back."""
     first, usual = _metric(best.entry, "first_call"), _metric(base.entry, "first_call")
     saved = base.metric.value - best.metric.value
-    if first is None or not speed_up(base.metric, best.metric).faster:
+    if first is None or not gain.faster or saved <= 0:
         return None
     extra = first.value - (usual.value if usual is not None else 0.0)
     if extra < DEAR_FIRST_CALL_NS:

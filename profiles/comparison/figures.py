@@ -40,16 +40,31 @@ def time_unit(workload: Workload) -> TimeUnit:
 
 def digits(value: float) -> str:
     """Three significant digits above 1, two decimals below, thousands whole: `25.4`, `7.60`, `0.45`, `1,240`."""
-    if value >= 99.95:
-        return f"{value:,.0f}"
-    if value >= 9.995:
-        return f"{value:.1f}"
-    return f"{value:.2f}" if value >= 0.0995 else f"{value:.2g}"
+    return f"{value:,.{_places(value)}f}" if value >= 0.0995 else f"{value:.2g}"
 
 
 def ratio(value: float) -> str:
     """`25.4×`."""
     return f"{digits(value)}×"
+
+
+def ratio_range(low: float, high: float, *, places: int | None = None) -> str:
+    """`25.3–25.5×`, with `places` decimals or three significant digits; more where both ends would read the same."""
+    fewest = _places(high) if places is None else places
+    for decimals in range(fewest, fewest + 3):
+        ends = f"{low:,.{decimals}f}", f"{high:,.{decimals}f}"
+        if ends[0] != ends[1]:
+            return f"{ends[0]}–{ends[1]}×"
+    return f"{ends[0]}×"
+
+
+def percent_range(low: float, high: float) -> str:
+    """Of shares: `1.5–1.9 %`; `17–19 %` where that tells the ends apart."""
+    for decimals in (0, 1, 2) if low >= 0.0995 else (1, 2):
+        ends = f"{low * 100:,.{decimals}f}", f"{high * 100:,.{decimals}f}"
+        if ends[0] != ends[1]:
+            return f"{ends[0]}–{ends[1]} %"
+    return f"{ends[0]} %"
 
 
 def percent(share: float) -> str:
@@ -107,6 +122,13 @@ def workload_label(workload: Workload) -> str:
     numbers = [f"{name} {axes[name]}" for name in _unnamed_numbers(workload)]
     flags = [name for name, value in axes.items() if value is True]
     return ", ".join([*filter(None, [shape]), *rows, *numbers, *flags, str(workload.dtype)])
+
+
+def _places(value: float) -> int:
+    """Decimals that leave a number above 0.1 three significant digits (two below 1)."""
+    if value >= 99.95:
+        return 0
+    return 1 if value >= 9.995 else 2
 
 
 def _plural(noun: str) -> str:

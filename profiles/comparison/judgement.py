@@ -10,7 +10,7 @@ from profiles.comparison.entry import Entry, EntryT, MeasuredEntry, entries_of, 
 from profiles.comparison.speed import By, Timed, baseline, chosen, timed
 from profiles.comparison.verdicts import Pair, Side, comparisons
 from profiles.results import Metric, Results
-from profiles.verdict import VariantComparison
+from profiles.verdict import VariantComparison, Verdict
 
 Judged = Mapping[str, VariantComparison]
 """By the candidate's key; without those whose samples do not tell their builds."""
@@ -19,21 +19,25 @@ Judged = Mapping[str, VariantComparison]
 def judge(entries: Sequence[Entry], *, base_key: str | None = None, by: str = By.GPU_TIME) -> Judged:
     """Every candidate against the baseline of its workload, by `by` or what that workload has instead."""
     grouped = [(section, chosen(section, by)) for section in sections(entries)]
-    judged: dict[str, VariantComparison] = {}
-    for used in By:
-        bases = [(section, baseline(section, base_key, used)) for section, own in grouped if own is used]
-        judged |= _family([(base, _others(section, base, used)) for section, base in bases if base is not None])
-    return judged
+    families = {used: judge_time(entries, used, base_key=base_key) for used in {used for _, used in grouped}}
+    return {
+        entry.key: families[used][entry.key]
+        for section, used in grouped
+        for entry in section
+        if entry.key in families[used]
+    }
 
 
-def judge_each_time(entries: Sequence[Entry], *, base_key: str | None = None) -> dict[By, Judged]:
-    """The same by every time, each a family of its own: what a document carries."""
-    grouped = sections(entries)
-    found: dict[By, Judged] = {}
-    for by in By:
-        bases = [(section, baseline(section, base_key, by)) for section in grouped]
-        found[by] = _family([(base, _others(section, base, by)) for section, base in bases if base is not None])
-    return found
+def judge_time(entries: Sequence[Entry], by: By, *, base_key: str | None = None) -> Judged:
+    """The same where a workload has this very time: one family."""
+    bases = [(section, baseline(section, base_key, by)) for section in sections(entries)]
+    return _family([(base, _others(section, base, by)) for section, base in bases if base is not None])
+
+
+def fastest(ranked: Sequence[Timed[EntryT]], judged: Judged) -> Timed[EntryT]:
+    """Of the timed entries, fastest first: the first one that has the verdict, else simply the first."""
+    decided = [one for one in ranked if (found := judged.get(one.entry.key)) and found.verdict is Verdict.FASTER]
+    return [*decided, *ranked][0]
 
 
 def judge_against(best: Timed[EntryT], others: Sequence[Timed[EntryT]]) -> Judged:

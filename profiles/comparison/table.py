@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from typing import Generic
 
 from profiles.comparison.entry import Entry_co, EntryT, State, state
+from profiles.comparison.judgement import Judged, judge
 from profiles.comparison.speed import By, SpeedUp, Timed, baseline, chosen, speed_up, time
+from profiles.verdict import VariantComparison
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,11 +42,17 @@ class Completeness:
         )
 
 
-def rows(entries: Sequence[EntryT], *, base_key: str | None = None, by: str = By.GPU_TIME) -> tuple[Row[EntryT], ...]:
-    """One section's rows: the baseline first, then fastest first, then by state, refused ones last."""
+def rows(
+    entries: Sequence[EntryT], *, base_key: str | None = None, by: str = By.GPU_TIME, judged: Judged | None = None
+) -> tuple[Row[EntryT], ...]:
+    """One section's rows: the baseline first, then fastest first, then by state, refused ones last.
+
+    `judged` is what `judge` says of the whole comparison; without it the section is a family of its own.
+    """
     used = chosen(entries, by)
     base = baseline(entries, base_key, used)
-    unsorted = [_row(entry, base, used) for entry in entries]
+    found = judge(entries, base_key=base_key, by=used) if judged is None else judged
+    unsorted = [_row(entry, base, used, found.get(entry.key)) for entry in entries]
     return tuple(sorted(unsorted, key=lambda row: _place(row, used)))
 
 
@@ -54,7 +62,7 @@ def completeness(entries: Sequence[EntryT]) -> Completeness:
     return Completeness(**{name.value: found.count(name) for name in State}, doubtful=doubtful)
 
 
-def _row(entry: EntryT, base: Timed[EntryT] | None, by: By) -> Row[EntryT]:
+def _row(entry: EntryT, base: Timed[EntryT] | None, by: By, judged: VariantComparison | None) -> Row[EntryT]:
     standing, metric = state(entry), time(entry, by)
     is_baseline = base is not None and base.entry is entry
     comparable = standing is State.MEASURED and not is_baseline
@@ -62,7 +70,9 @@ def _row(entry: EntryT, base: Timed[EntryT] | None, by: By) -> Row[EntryT]:
         entry=entry,
         state=standing,
         is_baseline=is_baseline,
-        speed_up=speed_up(base.metric, metric) if comparable and base is not None and metric is not None else None,
+        speed_up=speed_up(base.metric, metric, judged)
+        if comparable and base is not None and metric is not None
+        else None,
     )
 
 
