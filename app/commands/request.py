@@ -118,13 +118,16 @@ def _one_of(choices: type[Choice], name: str, text: str) -> Choice:
 
 
 def _with_variants(trials: tuple[TrialRequest, ...], texts: list[str]) -> tuple[TrialRequest, ...]:
-    """Trials whose operation has none of the variants are left out; a variant that none has is an error."""
+    """Of all that the operations have, not of the preset's alone. Trials whose operation has none of the variants are
+    left out; a variant that none has is an error."""
     asked = [str(parse_variant(text)) for text in texts]
-    offered = dict.fromkeys(variant for trial in trials for variant in trial.variants)
+    offered = [tuple(map(str, catalog.variants(catalog.operation(trial.workload.operation)))) for trial in trials]
+    known = dict.fromkeys(variant for variants in offered for variant in variants)
     for variant in asked:
-        if variant not in offered:
-            raise CommandError(f"unknown variant {variant!r}; expected one of {', '.join(map(repr, offered))}")
+        if variant not in known:
+            raise CommandError(f"unknown variant {variant!r}; expected one of {', '.join(map(repr, known))}")
     chosen = [
-        msgspec.structs.replace(trial, variants=tuple(v for v in asked if v in trial.variants)) for trial in trials
+        msgspec.structs.replace(trial, variants=tuple(v for v in asked if v in variants))
+        for trial, variants in zip(trials, offered, strict=True)
     ]
     return tuple(trial for trial in chosen if trial.variants)

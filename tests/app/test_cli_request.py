@@ -47,6 +47,12 @@ def test_chosen_variants_are_measured_in_the_order_in_which_they_were_named() ->
     assert job.trials[0].variants == ("sdpa_flash", "naive")
 
 
+def test_a_variant_that_the_preset_leaves_out_can_be_chosen() -> None:
+    job = asked("fusion-pairs", "--device", "cuda", "--variant", "unfused", "--variant", "unfused@cudagraph")
+    assert [trial.variants for trial in job.trials] == [("unfused", "unfused@cudagraph")] * 2
+    assert "unfused@cudagraph" not in asked("fusion-pairs", "--device", "cuda").trials[0].variants
+
+
 def test_a_workload_whose_operation_has_no_chosen_variant_is_left_out() -> None:
     job = asked("fusion-pairs", "--device", "cpu", "--variant", "functional@compile")
     assert [trial.workload.operation for trial in job.trials] == ["residual_rms_norm"]
