@@ -15,6 +15,7 @@ from db.errors import Unstorable
 from db.insertion import insert_new
 from db.models import EnvironmentRow, KernelRow, KernelStatRow, MetricRow, RunRow, TrialRow
 from db.records import RunRecord
+from profiles import identity
 from profiles.environment import Environment
 from profiles.plan import Plan
 from profiles.results import Failure, KernelUse, Metric, Run
@@ -59,8 +60,7 @@ def load_runs(session: Session, run_ids: Collection[int]) -> dict[int, Run]:
 
 def run_digest(run: Run, *, workload: Workload, plan: Plan, environment: Environment | None) -> str:
     """SHA-256 of all that a run says and was measured under: its identity wherever it is stored."""
-    content = msgspec.json.encode((workload, plan, environment, run), order="sorted")
-    return hashlib.sha256(content).hexdigest()
+    return identity.digest(workload, plan, environment, run)
 
 
 def environment_id(session: Session, environment: Environment | None) -> int | None:
