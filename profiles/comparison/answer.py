@@ -17,6 +17,7 @@ from profiles.comparison.parts import Part, mono, muted, names, plain, strong, t
 from profiles.comparison.reason import failed_sentence, incorrect_sentence
 from profiles.comparison.speed import TITLES, By, SpeedUp, Timed, baseline, chosen, speed_up, timed
 from profiles.comparison.untold import close_sentence
+from profiles.comparison.visits import visits_sentence
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,7 @@ def answer(
     if base is None:
         return Answer(_nothing_measured(entries))
     found = judge(entries, base_key=base_key, by=used) if judged is None else judged
-    return Answer((*_compared(entries, base, used, found), *_rest(entries)))
+    return Answer((*_visited(entries), *_compared(entries, base, used, found), *_rest(entries)))
 
 
 def whole_answer(entries: Sequence[Entry]) -> str | None:
@@ -59,6 +60,12 @@ def whole_answer(entries: Sequence[Entry]) -> str | None:
 def _is_waiting(entries: Sequence[Entry]) -> bool:
     states = {state(entry) for entry in entries}
     return State.MEASURED not in states and State.PENDING in states
+
+
+def _visited(entries: Sequence[Entry]) -> tuple[Part, ...]:
+    """Where shapes were walked that was the question: it is answered first."""
+    said = visits_sentence(entries)
+    return (*said, text(" ")) if said else ()
 
 
 def _nothing_measured(entries: Sequence[Entry]) -> tuple[Part, ...]:

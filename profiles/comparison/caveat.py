@@ -11,9 +11,11 @@ from profiles.comparison.judgement import Judged, fastest, judge, judge_against
 from profiles.comparison.parts import Part, mono, strong, text
 from profiles.comparison.reason import incorrect_sentence
 from profiles.comparison.speed import TITLES, By, SpeedUp, Timed, baseline, chosen, speed_up, time, timed
+from profiles.comparison.visits import against, price, shape_cost, walked
 from profiles.results import Metric
 
 DEAR_FIRST_CALL_NS = 100_000_000.0
+STILL_CLOSE = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +40,12 @@ def caveat(
     verdicts = judge(entries, base_key=base_key, by=used) if judged is None else judged
     best = fastest(ranked, verdicts)
     gain = speed_up(base.metric, best.metric, verdicts.get(best.entry.key))
-    return _doubtful(base, best, used) or _host_bound(entries, best, used) or _first_call(base, best, gain)
+    return (
+        _doubtful(base, best, used)
+        or _new_shape(entries, best, ranked)
+        or _host_bound(entries, best, used)
+        or _first_call(base, best, gain)
+    )
 
 
 def _different_machines(entries: Sequence[Entry]) -> Caveat | None:
@@ -86,6 +93,23 @@ def _doubtful(base: Timed[Entry], best: Timed[Entry], by: By) -> Caveat | None:
             name, doubt = mono(one.entry.variant), one.metric.doubt
             return Caveat("In doubt", (text(f"The {TITLES[by]} of "), name, text(f": {doubt}.")))
     return None
+
+
+def _new_shape(entries: Sequence[Entry], best: Timed[Entry], ranked: Sequence[Timed[Entry]]) -> Caveat | None:
+    """The fastest of a fixed shape may be the slowest where shapes change: not said where a walk has said it already.
+
+    Only where another one that takes at most twice as long pays nothing like it.
+    """
+    dear = shape_cost(best.entry)
+    if dear is None or not dear.dear or walked(entries):
+        return None
+    near = (one.entry for one in ranked if one.metric.value <= STILL_CLOSE * best.metric.value)
+    costs = (cost for entry in near if (cost := shape_cost(entry)) is not None)
+    other = next((cost for cost in costs if not cost.dear), None)
+    if other is None:
+        return None
+    said = (*price(dear), *against(dear, other), text("."))
+    return Caveat("Before you choose it", (text("The winner holds for a fixed shape only. At each new shape "), *said))
 
 
 def _host_bound(entries: Sequence[Entry], best: Timed[Entry], by: By) -> Caveat | None:
