@@ -1,112 +1,61 @@
-"""Any run that results can hold: whatever the types allow, and nothing that JSON does not."""
+"""Any run that results can hold: whatever the types allow, and nothing that JSON does not.
+
+The strategies follow the types, so that a new field is drawn as soon as it is there.
+"""
 
 from __future__ import annotations
 
+import typing
+from enum import StrEnum
+from types import NoneType, UnionType
+from typing import Any
+
+import msgspec
 from hypothesis import strategies as st
 
-from profiles.results import (
-    Conditions,
-    Correctness,
-    Counts,
-    Failure,
-    FailureKind,
-    Finding,
-    KernelUse,
-    Metric,
-    Receipt,
-    Role,
-    Run,
-    RunStatus,
-)
+from profiles.results import Conditions, Run
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=12) | st.sampled_from(
     ["\0", "\ue000", "\ue000\ue001", "\ue0011\0\0", "void kernel<float, 4>(int*)", "%_\\", "'\"", "µs × –", "𝛼"]
 )
 NUMBER = st.floats(allow_nan=False, allow_infinity=False)
 WHOLE = st.integers(-(2**63) + 1, 2**63 - 1)
-SMALL = st.integers(0, 2**31)
+PLAIN: dict[object, st.SearchStrategy[Any]] = {
+    str: TEXT,
+    float: NUMBER,
+    int: WHOLE,
+    bool: st.booleans(),
+    NoneType: st.none(),
+}
+MOST = 3
+
+GIVEN: dict[tuple[type, str], st.SearchStrategy[Any]] = {
+    (Run, "variant"): st.just("naive"),
+    (Run, "trace"): st.none() | st.just("ab" * 32),
+    (Conditions, "started_at"): st.none()
+    | TEXT
+    | st.datetimes(timezones=st.timezones()).map(lambda when: when.isoformat()),
+}
+"""Fields that more is known of than their type."""
 
 
-def maybe(strategy: st.SearchStrategy[object]) -> st.SearchStrategy[object]:
-    return st.none() | strategy
+def of(kind: Any) -> st.SearchStrategy[Any]:
+    """Values of a type that results are made of."""
+    if kind in PLAIN:
+        return PLAIN[kind]
+    origin, arguments = typing.get_origin(kind), typing.get_args(kind)
+    if origin in (UnionType, typing.Union):
+        return st.one_of(*map(of, arguments))
+    if origin is tuple:
+        is_list = arguments[-1] is Ellipsis
+        return st.lists(of(arguments[0]), max_size=MOST).map(tuple) if is_list else st.tuples(*map(of, arguments))
+    if origin is dict:
+        return st.dictionaries(*map(of, arguments), max_size=MOST)
+    if issubclass(kind, StrEnum):
+        return st.sampled_from(kind)
+    assert issubclass(kind, msgspec.Struct), kind
+    hints = typing.get_type_hints(kind)
+    return st.builds(kind, **{n: GIVEN[kind, n] if (kind, n) in GIVEN else of(hint) for n, hint in hints.items()})
 
 
-def tuples(strategy: st.SearchStrategy[object], most: int = 3) -> st.SearchStrategy[tuple[object, ...]]:
-    return st.lists(strategy, max_size=most).map(tuple)
-
-
-METRICS = st.builds(
-    Metric,
-    name=TEXT,
-    unit=TEXT,
-    statistic=TEXT,
-    value=NUMBER,
-    low=maybe(NUMBER),
-    high=maybe(NUMBER),
-    interval=maybe(TEXT),
-    samples=maybe(tuples(NUMBER)),
-    doubt=maybe(TEXT),
-)
-KERNELS = st.builds(
-    KernelUse,
-    name=TEXT,
-    short_name=TEXT,
-    role=st.sampled_from(Role),
-    stages=tuples(TEXT),
-    calls=WHOLE,
-    total_ns=WHOLE,
-    min_ns=WHOLE,
-    max_ns=WHOLE,
-    position=WHOLE,
-)
-COUNTS = st.builds(
-    Counts,
-    kernels=maybe(SMALL),
-    memcpy=maybe(SMALL),
-    memset=maybe(SMALL),
-    launches=maybe(SMALL),
-    graph_launches=maybe(SMALL),
-    operators=maybe(SMALL),
-    unstable=maybe(tuples(SMALL)),
-)
-CORRECTNESS = st.builds(
-    Correctness,
-    relative_l2=maybe(NUMBER),
-    max_abs=maybe(NUMBER),
-    nonfinite=SMALL,
-    tolerance=NUMBER,
-    passed=st.booleans(),
-)
-RECEIPTS = st.builds(
-    Receipt,
-    asked=TEXT,
-    ran=maybe(TEXT),
-    fell_back=st.booleans(),
-    order=maybe(tuples(TEXT)),
-    refusals=st.dictionaries(TEXT, TEXT, max_size=3),
-    detail=maybe(TEXT),
-)
-FINDINGS = st.builds(Finding, code=TEXT, message=TEXT, count=SMALL, doubtful=tuples(TEXT))
-CONDITIONS = st.builds(
-    Conditions,
-    host=maybe(TEXT),
-    started_at=maybe(TEXT | st.datetimes(timezones=st.timezones()).map(lambda when: when.isoformat())),
-    duration_s=maybe(NUMBER),
-    sm_clock_mhz=maybe(SMALL),
-    temperature_c=maybe(SMALL),
-    commit=maybe(TEXT),
-)
-RUNS = st.builds(
-    Run,
-    variant=st.just("naive"),
-    status=st.sampled_from(RunStatus),
-    failure=maybe(st.builds(Failure, kind=st.sampled_from(FailureKind), message=TEXT)),
-    metrics=tuples(METRICS),
-    counts=maybe(COUNTS),
-    correctness=maybe(CORRECTNESS),
-    receipt=maybe(RECEIPTS),
-    trace_health=tuples(FINDINGS),
-    kernels=tuples(KERNELS, most=4),
-    trace=maybe(st.just("ab" * 32)),
-    conditions=maybe(CONDITIONS),
-)
+RUNS = of(Run)
