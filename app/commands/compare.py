@@ -18,6 +18,7 @@ from profiles.bundle import BundleError, read_bundle
 from profiles.ceilings import Ceilings
 from profiles.comparison.document import document
 from profiles.comparison.entry import Entry, letters, sections
+from profiles.comparison.judgement import judge
 from profiles.comparison.speed import By
 from profiles.environment import Environment
 from profiles.plan import Plan
@@ -57,7 +58,11 @@ def run(options: argparse.Namespace) -> Exit:
     if options.json:
         print_json(document(candidates, base_key=options.baseline, by=options.by, source=lambda one: one.source))
     else:
-        lines = [described(section, baseline=options.baseline, by=options.by) for section in sections(candidates)]
+        judged = judge(candidates, base_key=options.baseline, by=options.by)
+        lines = [
+            described(section, baseline=options.baseline, by=options.by, judged=judged)
+            for section in sections(candidates)
+        ]
         print("\n\n".join("\n".join(section) for section in lines))
     return exit_code(candidates)
 

@@ -18,11 +18,13 @@ from app.commands.command import CommandError, Exit
 from app.commands.outcome import exit_code
 from app.commands.output import print_json
 from app.commands.progress import ProgressLines
+from app.commands.twin_table import described_twins
 from app.commands.variant_table import described
 from profiles.bundle import BundleError, write_bundle
 from profiles.ceilings import Ceilings
 from profiles.comparison.entry import entries_of, sections
 from profiles.comparison.figures import workload_label
+from profiles.comparison.judgement import judge, with_comparisons
 from profiles.comparison.speed import By
 from profiles.devices import DeviceError, find_device
 from profiles.environment import Environment
@@ -36,6 +38,9 @@ ERRORS = (*request.ERRORS, BundleError, DeviceError)
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     request.add_request_arguments(parser)
     parser.add_argument("--output", type=Path, metavar="FILE", help="also write a bundle, with the traces")
+    parser.add_argument(
+        "--aa", action="store_true", help="time every variant twice and compare it with itself: no verdict may differ"
+    )
 
 
 def run(options: argparse.Namespace) -> Exit:
@@ -45,14 +50,16 @@ def run(options: argparse.Namespace) -> Exit:
         _check_writable(options.output)
     with TemporaryDirectory(prefix="fusescope-") as directory, _cancelled_by_signals() as cancelled:
         try:
-            measured = _Measurement(job, device, Path(directory), ProgressLines(sys.stderr), cancelled).measure()
+            lines = ProgressLines(sys.stderr)
+            measured = _Measurement(job, device, Path(directory), lines, cancelled, twins=options.aa).measure()
         except TrialError as error:
             print(f"fusescope: {error.message}", file=sys.stderr)
             return Exit.FAILED
         if measured is None:
             print("fusescope: interrupted before anything was measured", file=sys.stderr)
             return Exit.INTERRUPTED
-        _print(measured.results, as_json=options.json)  # first: a full disk must not cost what was measured
+        # First: a full disk must not cost what was measured.
+        _print(measured.results, as_json=options.json, aa=options.aa)
         if options.output is not None:
             write_bundle(options.output, measured.results, measured.traces, artefacts=measured.artefacts)
     return exit_code(entries_of(measured.results))
@@ -79,13 +86,14 @@ class _Signals:
 
 @dataclass(slots=True)
 class _Measurement:
-    """`device` is the one that the job's device class means here."""
+    """`device` is the one that the job's device class means here; `twins` are timed for `--aa`."""
 
     job: JobRequest
     device: str
     directory: Path
     lines: ProgressLines
     cancelled: _Signals
+    twins: bool = False
     environment: Environment | None = None
     ceilings: Ceilings | None = None
     traces: dict[str, Path] = field(default_factory=dict)
@@ -105,6 +113,7 @@ class _Measurement:
             name=self.job.name,
             ceilings=self.ceilings,
         )
+        results = with_comparisons(results, twins=self.twins)
         return Measured(results=results, traces=self.traces, artefacts=self.artefacts)
 
     def _folder(self, position: int) -> Path:
@@ -124,6 +133,7 @@ class _Measurement:
                 on_environment=self._learn,
                 on_run=self._take,
                 cancelled=lambda: self.cancelled.came,
+                twins=self.twins,
                 on_ceilings=self._learn_ceilings if self.ceilings is None else None,
                 ceilings_known=ceilings_cache.known(),
             )
@@ -170,9 +180,14 @@ def _cancelled_by_signals() -> Iterator[_Signals]:
             signal.signal(number, handler)
 
 
-def _print(results: Results, *, as_json: bool) -> None:
+def _print(results: Results, *, as_json: bool, aa: bool) -> None:
     if as_json:
         print_json(results)
         return
-    for section in sections(entries_of(results)):
-        print("\n".join(described(section, baseline=None, by=By.GPU_TIME)) + "\n")
+    entries = entries_of(results)
+    if aa:
+        print("\n".join(described_twins(results)))
+        return
+    judged = judge(entries, by=By.GPU_TIME)
+    for section in sections(entries):
+        print("\n".join(described(section, baseline=None, by=By.GPU_TIME, judged=judged)) + "\n")

@@ -10,13 +10,16 @@ from profiles import catalog
 from profiles.comparison.answer import answer
 from profiles.comparison.caveat import caveat
 from profiles.comparison.entry import Entry, State
-from profiles.comparison.figures import mib, rate, ratio, time_unit, workload_label
+from profiles.comparison.figures import mib, rate, ratio, ratio_range, time_unit, workload_label
+from profiles.comparison.judgement import Judged
 from profiles.comparison.parts import plain
 from profiles.comparison.speed import TITLES, By, chosen, time
 from profiles.comparison.table import Row, rows
 from profiles.results import Counts
+from profiles.verdict import VariantComparison, Verdict
 
 NOT_MEASURED = "–"
+SIGNS = {Verdict.FASTER: "▲", Verdict.SLOWER: "▼", Verdict.EQUIVALENT: "≈", Verdict.UNDECIDED: "?"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,16 +32,16 @@ class Column:
     missing: str = NOT_MEASURED
 
 
-def described(section: Sequence[Entry], *, baseline: str | None, by: str) -> list[str]:
-    """The lines of one section: entries of one workload."""
+def described(section: Sequence[Entry], *, baseline: str | None, by: str, judged: Judged | None = None) -> list[str]:
+    """The lines of one section: entries of one workload. `judged` is what `judge` says of all that is compared."""
     used = chosen(section, by)
-    ordered = rows(section, base_key=baseline, by=used)
+    ordered = rows(section, base_key=baseline, by=used, judged=judged)
     workload = section[0].workload
     lines = [f"{catalog.operation(workload.operation).title}: {workload_label(workload)}", *_devices(section), ""]
     lines += _table(ordered, _columns(section, used))
     lines += [f"  {row.entry.variant}: {note}" for row in ordered for note in _notes(row)]
-    lines += ["", answer(section, base_key=baseline, by=used).text]
-    warning = caveat(section, base_key=baseline, by=used)
+    lines += ["", answer(section, base_key=baseline, by=used, judged=judged).text]
+    warning = caveat(section, base_key=baseline, by=used, judged=judged)
     if warning is not None:
         lines.append(f"{warning.label}: {plain(warning.parts)}")
     return lines
@@ -64,9 +67,11 @@ def _columns(section: Sequence[Entry], by: By) -> list[Column]:
     return [
         *([Column("key", lambda row: row.entry.key, figure=False)] if keyed else []),
         Column("variant", lambda row: row.entry.variant, figure=False),
-        *(_time_column(section, one) for one in (By.GPU_TIME, By.CALL_TIME)),
+        *(_time_column(section, one) for one in dict.fromkeys((By.GPU_TIME, By.CALL_TIME, by))),
         Column("p25–p75", lambda row: _spread(row, by)),
         Column("speed-up", _speed_up),
+        Column("interval", _interval),
+        Column("builds", lambda row: f"{judged.builds:,}" if (judged := _judged(row)) else None),
         Column("kernels", lambda row: _counted(row, lambda counts: counts.kernels)),
         Column("copies", lambda row: _counted(row, lambda counts: counts.memcpy)),
         Column("fills", lambda row: _counted(row, lambda counts: counts.memset)),
@@ -102,7 +107,17 @@ def _speed_up(row: Row[Entry]) -> str | None:
         return "baseline"
     if row.speed_up is None:
         return None
-    return ratio(row.speed_up.ratio) if row.speed_up.apart is not False else f"≈ {ratio(row.speed_up.ratio)}"
+    sign = SIGNS[row.speed_up.judged.verdict] if row.speed_up.judged else "?" if row.speed_up.undecided else ""
+    return f"{sign} {ratio(row.speed_up.ratio)}".lstrip()
+
+
+def _interval(row: Row[Entry]) -> str | None:
+    judged = _judged(row)
+    return None if judged is None or judged.low is None or judged.high is None else ratio_range(judged.low, judged.high)
+
+
+def _judged(row: Row[Entry]) -> VariantComparison | None:
+    return None if row.speed_up is None else row.speed_up.judged
 
 
 def _counted(row: Row[Entry], kind: Callable[[Counts], int | None]) -> str | None:
@@ -133,6 +148,8 @@ def _notes(row: Row[Entry]) -> list[str]:
     if run is None:
         return []
     notes = [f"{row.state}, {run.failure.message}"] if run.failure is not None else []
+    judged = _judged(row)
+    notes += [] if judged is None else [f"speed-up, {note}" for note in judged.notes]
     notes += [f"{metric.name} is in doubt, {metric.doubt}" for metric in run.metrics if metric.doubt]
     if run.receipt is not None and run.receipt.fell_back:
         notes.append(f"asked for {run.receipt.asked}, ran {run.receipt.ran or 'something else'}")

@@ -125,10 +125,12 @@ def workload_label(workload: Workload) -> str:
 
 
 def _places(value: float) -> int:
-    """Decimals that leave a number above 0.1 three significant digits (two below 1)."""
+    """Decimals that leave a number three significant digits, and two below 1."""
     if value >= 99.95:
         return 0
-    return 1 if value >= 9.995 else 2
+    if value >= 9.995:
+        return 1
+    return 2 if value >= 0.0995 else 3
 
 
 def _plural(noun: str) -> str:

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
-from profiles.comparison.entry import Entry, EntryT, MeasuredEntry, entries_of, sections
-from profiles.comparison.speed import By, Timed, baseline, chosen, timed
+from profiles.comparison.entry import Entry, EntryT, MeasuredEntry, State, entries_of, in_state, sections
+from profiles.comparison.speed import By, Timed, baseline, chosen, time
 from profiles.comparison.verdicts import Pair, Side, comparisons
 from profiles.results import Metric, Results
 from profiles.verdict import VariantComparison, Verdict
@@ -69,7 +69,12 @@ def _family(groups: Iterable[tuple[Timed[EntryT], Sequence[Timed[EntryT]]]]) -> 
 
 
 def _others(section: Sequence[EntryT], base: Timed[EntryT], by: By) -> list[Timed[EntryT]]:
-    return [one for one in timed(section, by) if one.entry is not base.entry]
+    return [one for one in _in_order(section, by) if one.entry is not base.entry]
+
+
+def _in_order(entries: Sequence[EntryT], by: By) -> list[Timed[EntryT]]:
+    measured = in_state(entries, State.MEASURED)
+    return [Timed(entry, metric) for entry in measured if (metric := time(entry, by)) is not None]
 
 
 def _pair(base: Timed[EntryT], other: Timed[EntryT]) -> Pair:
@@ -98,7 +103,7 @@ def _against_baselines(entries: Sequence[MeasuredEntry], by: By) -> list[tuple[i
 def _twins(entries: Sequence[MeasuredEntry], by: By) -> list[tuple[int, Pair]]:
     return [
         (one.entry.trial_id, Pair(before=_side(one), after=Side(run=one.entry.run, metric=twin), plan=one.entry.plan))
-        for one in timed(entries, by)
+        for one in _in_order(entries, by)
         if (twin := _twin(one.entry, by)) is not None
     ]
 
