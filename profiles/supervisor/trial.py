@@ -7,7 +7,10 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import msgspec
+
 from profiles.ceilings import Ceilings
+from profiles.comparison.floor import checked
 from profiles.environment import Environment
 from profiles.job import TrialRequest
 from profiles.plan import Order, Plan
@@ -206,7 +209,8 @@ class _Trial:
             elif isinstance(event, Progress):
                 self.hearer.on_progress(event)
             else:
-                completions.add(event)
+                run = checked(event.run, self.request.workload, self.environment)
+                completions.add(msgspec.structs.replace(event, run=run))
 
     def _learn(self, environment: Environment) -> None:
         if self.environment is None:

@@ -46,12 +46,21 @@ def started(
     plan: Plan = QUICK,
     device: str = "cpu",
     program: str = "profiles.measure",
+    ceilings: bool = False,
+    ceilings_known: tuple[str, ...] = (),
     **settings: str,
 ) -> Iterator[Child]:
     """The child at work; killed at the end if it still is."""
     reading, writing = os.pipe()
     spec = MeasureSpec(
-        workload=workload, variants=variants, plan=plan, device=device, directory=str(directory), events_fd=writing
+        workload=workload,
+        variants=variants,
+        plan=plan,
+        device=device,
+        directory=str(directory),
+        events_fd=writing,
+        ceilings=ceilings,
+        ceilings_known=ceilings_known,
     )
     path = directory / "spec.json"
     path.write_bytes(msgspec.json.encode(spec))
