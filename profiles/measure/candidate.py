@@ -56,12 +56,7 @@ def succeeded(candidate: Candidate, module: OperationModule, workload: Workload)
 
 
 def incorrect(variant: str, correctness: Correctness) -> Run:
-    if correctness.nonfinite:
-        message = f"{correctness.nonfinite:,} elements of the output are NaN or infinite"
-    elif correctness.relative_l2 is None:
-        message = "no relative L2 error can be told: the float64 reference is zero, NaN or infinite"
-    else:
-        message = f"relative L2 error {correctness.relative_l2:.3g}, at most {correctness.tolerance:.3g} passes"
+    message = correctness.reason or "its output does not pass"
     failure = Failure(kind=FailureKind.INCORRECT, message=message)
     return Run(variant=variant, status=RunStatus.INCORRECT, failure=failure)
 

@@ -29,13 +29,17 @@ class VariantError(Exception):
         self.run = run
 
 
+class YardstickError(Exception):
+    """Nothing can be checked against this workload's reference: no variant is to blame."""
+
+
 @contextmanager
 def code_of(variant: str) -> Iterator[None]:
     """Whatever the variant's code raises inside becomes a VariantError, or DeviceLostError where that is the end."""
     try:
         yield
     except Exception as error:  # the edge between our code and what is measured, which may raise anything
-        if _breaks_the_device(error):
+        if breaks_the_device(error):
             raise DeviceLostError(_one_line(error)) from error
         raise VariantError(ended(variant, error)) from error
 
@@ -43,6 +47,8 @@ def code_of(variant: str) -> Iterator[None]:
 def ended(variant: str, error: Exception) -> Run:
     """The run that `error` makes of a variant."""
     message = _one_line(error)
+    if isinstance(error, YardstickError):
+        return failed(variant, FailureKind.INTERNAL, message)
     if isinstance(error, ModuleNotFoundError):
         return refused(variant, f"package {error.name} is not installed")
     if isinstance(error, ImportError):
@@ -54,7 +60,7 @@ def ended(variant: str, error: Exception) -> Run:
     return failed(variant, FailureKind.CRASHED, f"{type(error).__name__}: {message}")
 
 
-def _breaks_the_device(error: Exception) -> bool:
+def breaks_the_device(error: Exception) -> bool:
     """Whether CUDA answers every later call of this process with the same error (`torch.AcceleratorError`, once a
     plain RuntimeError); running out of memory does not."""
     return isinstance(error, RuntimeError) and "CUDA error: " in str(error) and not _NO_MEMORY.search(str(error))

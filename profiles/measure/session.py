@@ -13,7 +13,7 @@ from profiles.measure.beforehand import Beforehand
 from profiles.measure.candidate import Candidate, incorrect, succeeded
 from profiles.measure.correctness import check
 from profiles.measure.device import take_device
-from profiles.measure.failures import VariantError, code_of
+from profiles.measure.failures import VariantError, YardstickError, code_of
 from profiles.measure.memory import peak_memory
 from profiles.measure.recording import record
 from profiles.measure.refusal import explained
@@ -21,6 +21,7 @@ from profiles.measure.reporter import Reporter
 from profiles.measure.subject import Subject, build
 from profiles.measure.timing import Timing
 from profiles.measure.visit import time_visit, visit_new_shape
+from profiles.measure.yardstick import Yardstick, yardstick
 from profiles.protocol import MeasureSpec, Phase
 from profiles.variant import parse_variant
 
@@ -34,7 +35,7 @@ class Session:
         self._device = take_device(spec.device)
         self._module = loading.operation_module(spec.workload)
         self._inputs: Any = None
-        self._reference: tuple[torch.Tensor, ...] | None = None
+        self._yardstick: Yardstick | YardstickError | None = None
 
     @torch.no_grad()
     def measure(self, variants: dict[str, Beforehand]) -> None:
@@ -44,7 +45,7 @@ class Session:
         """
         built = [c for variant, beforehand in variants.items() for c in self._built(variant, beforehand)]
         correct = [candidate for candidate in built if self._is_correct(candidate)]
-        self._reference = None
+        self._yardstick = None
         self._time_and_trace(correct)
 
     def _built(self, variant: str, beforehand: Beforehand) -> Sequence[Candidate]:
@@ -87,13 +88,22 @@ class Session:
         return candidate.correctness.passed
 
     def _compare(self, candidate: Candidate) -> None:
-        if self._reference is None:
-            self._reference = self._module.reference(self._inputs)
+        measure = self._known_yardstick()
         with candidate.subject.context():
-            tolerance = self._module.error_allowed(self._workload)
-            candidate.correctness = check(candidate.subject.call, self._reference, tolerance=tolerance)
+            candidate.correctness = check(candidate.subject.call, measure)
         name = parse_variant(candidate.variant).implementation
         candidate.receipt = loading.receipt(self._module, name, self._inputs)
+
+    def _known_yardstick(self) -> Yardstick:
+        """Made for the first candidate; where that fails it fails alike for all."""
+        if self._yardstick is None:
+            try:
+                self._yardstick = yardstick(self._module, self._workload, self._inputs)
+            except YardstickError as error:
+                self._yardstick = error
+        if isinstance(self._yardstick, YardstickError):
+            raise self._yardstick
+        return self._yardstick
 
     def _time_and_trace(self, candidates: Sequence[Candidate]) -> None:
         if candidates:

@@ -16,6 +16,7 @@ from profiles.operations.stages import stage
 from profiles.workload import Workload
 
 ROWS_AT_ONCE = 1024  # of the float64 reference
+PLAIN_ROWS_AT_ONCE = 8192
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +80,10 @@ def reference(s: SwiGLU) -> tuple[Tensor]:
     gate, up, down = s.gate.double(), s.up.double(), s.down.double()
     blocks = (block.double() for block in torch.split(s.x, ROWS_AT_ONCE))
     return (torch.cat([linear(silu(linear(x, gate)) * linear(x, up), down) for x in blocks]),)
+
+
+def plain(s: SwiGLU) -> tuple[Tensor]:
+    return (torch.cat([unfused(replace(s, x=x)) for x in torch.split(s.x, PLAIN_ROWS_AT_ONCE)]),)
 
 
 def error_allowed(workload: Workload) -> float:

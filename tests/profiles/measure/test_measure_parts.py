@@ -1,8 +1,7 @@
-"""The parts of the child, each by itself: pace, order, metrics, correctness, memory, failures, forks."""
+"""The parts of the child, each by itself: pace, order, metrics, memory, failures, forks."""
 
 from __future__ import annotations
 
-import math
 import os
 import signal
 import tempfile
@@ -13,8 +12,6 @@ import pytest
 import torch
 from torch import Tensor
 
-from profiles.measure.candidate import incorrect
-from profiles.measure.correctness import check
 from profiles.measure.device import DeviceLostError
 from profiles.measure.failures import VariantError, code_of, ended
 from profiles.measure.forks import Spotlight, run_in_fork
@@ -95,63 +92,6 @@ def test_a_rate_is_high_where_the_time_is_low_and_inherits_its_doubt() -> None:
     rate = rate_metric("tokens_per_s", "tokens/s", amount=8, time=time)
     assert (rate.low, rate.value, rate.high) == (2.0, 2.0, 4.0)
     assert (rate.statistic, rate.doubt) == ("at median gpu_time", "late")
-
-
-# --- correctness ----------------------------------------------------------------------------------------------------
-
-REFERENCE = torch.arange(1.0, 5.0, dtype=torch.float64)
-
-
-def test_an_exact_output_passes_with_an_error_of_zero() -> None:
-    result = check(REFERENCE.float, (REFERENCE,), tolerance=1e-5)
-    assert (result.relative_l2, result.max_abs, result.nonfinite, result.passed) == (0.0, 0.0, 0, True)
-
-
-def test_errors_are_relative_l2_and_greatest_difference() -> None:
-    result = check(lambda: REFERENCE.float() + torch.tensor([0.0, 0.0, 0.0, 0.5]), (REFERENCE,), tolerance=1e-2)
-    assert result.relative_l2 == pytest.approx(0.5 / math.sqrt(30))
-    assert (result.max_abs, result.passed) == (0.5, False)
-
-
-def test_with_several_outputs_the_worst_counts() -> None:
-    result = check(lambda: (REFERENCE.float(), 2 * REFERENCE.float()), (REFERENCE, REFERENCE), tolerance=1e-2)
-    assert result.relative_l2 == pytest.approx(1.0)
-    assert not result.passed
-
-
-@pytest.mark.parametrize("bad", [math.nan, math.inf])
-def test_a_nan_or_infinity_fails_and_has_no_error(bad: float) -> None:
-    result = check(lambda: torch.tensor([1.0, bad, 3.0, bad]), (REFERENCE,), tolerance=1.0)
-    assert (result.relative_l2, result.max_abs, result.nonfinite, result.passed) == (None, None, 2, False)
-
-
-@pytest.mark.parametrize("value", [math.nan, math.inf, 0.0])
-def test_nothing_passes_against_a_reference_that_tells_nothing(value: float) -> None:
-    useless = torch.full((4,), value, dtype=torch.float64)
-    result = check(lambda: (REFERENCE.float(), torch.ones(4)), (REFERENCE, useless), tolerance=1.0)
-    assert (result.relative_l2, result.passed) == (None, False)
-    failure = incorrect("naive", result).failure
-    assert failure is not None
-    assert "the float64 reference is zero, NaN or infinite" in failure.message
-
-
-def test_zeros_are_wrong() -> None:
-    assert check(lambda: torch.zeros(4), (REFERENCE,), tolerance=1e-2).relative_l2 == pytest.approx(1.0)
-
-
-def test_memory_that_is_never_written_shows() -> None:
-    """One buffer is handed out again and again, as an allocator would; the second call leaves it as it is."""
-    buffer, calls = torch.empty(4), iter([True, False])
-
-    def writes_once() -> Tensor:
-        return buffer.copy_(REFERENCE) if next(calls) else buffer
-
-    assert check(writes_once, (REFERENCE,), tolerance=1e-5).nonfinite == 4
-
-
-def test_another_shape_is_an_error_that_names_both() -> None:
-    with pytest.raises(ValueError, match=r"shapes are \[\(2, 2\)\], expected \[\(4,\)\]"):
-        check(lambda: torch.ones(2, 2), (REFERENCE,), tolerance=1.0)
 
 
 # --- memory ---------------------------------------------------------------------------------------------------------
