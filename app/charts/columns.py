@@ -8,16 +8,28 @@ from html import escape
 
 from app.charts.bars import small_bar
 from app.charts.doubts import Doubts
+from app.charts.limits import limit_cell
 from app.charts.markup import missing
 from app.charts.receipt import what_ran
+from app.charts.verdict import speed_up_cell
 from app.formatting import count, error
-from app.markup import Tone, badge, muted
+from app.markup import Tone, badge
 from profiles.comparison.entry import Entry, State, in_state
-from profiles.comparison.figures import TimeUnit, digits, mib, rate, ratio, time_unit
+from profiles.comparison.figures import TimeUnit, digits, mib, rate, time_unit
 from profiles.comparison.roles import traced_ns
-from profiles.comparison.speed import TITLES, By, SpeedUp, offered
+from profiles.comparison.speed import TITLES, By, offered
 from profiles.comparison.table import Row
 from profiles.results import Counts, Metric, Run
+
+ALWAYS = (By.GPU_TIME, By.CALL_TIME)
+SPREAD = "p25–p75"
+HEADS = {
+    By.GPU_TIME: "GPU time",
+    By.CALL_TIME: "Back-to-back",
+    By.GRAPH_TIME: "As a graph",
+    By.SYNC_TIME: "Lone call",
+    By.HOST_TIME: "Host",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,9 +42,11 @@ class Frame:
     on_cpu: bool
     longest_ns: int
     times: tuple[By, ...]
+    bounded: bool
     graphs: bool
     tokens: bool
     flops: bool
+    ceilings: bool = False
     doubts: Doubts = field(default_factory=Doubts)
 
 
@@ -40,14 +54,14 @@ class Frame:
 class Column:
     """`cell` gives the inner HTML for a run that has figures. Columns that are `wide` go on a phone.
 
-    `spread` tells the head that the samples' spread stands beside the value.
+    `beside` tells the head what stands beside the value, such as the samples' spread.
     """
 
     head: str
     unit: str
     cell: Callable[[Row[Entry], Run, Frame], str]
     number: bool = True
-    spread: bool = False
+    beside: str = ""
     wide: bool = True
 
     @property
@@ -55,7 +69,8 @@ class Column:
         return " ".join([*(["num"] if self.number else []), *(["wide"] if self.wide else [])])
 
 
-def frame(entries: Sequence[Entry], *, by: By, base_key: str | None) -> Frame:
+def frame(rows: Sequence[Row[Entry]], *, by: By, base_key: str | None) -> Frame:
+    entries = [row.entry for row in rows]
     runs = [e.run for e in in_state(entries, State.MEASURED, State.INCORRECT) if e.run is not None]
     times = offered(entries)
     return Frame(
@@ -64,11 +79,18 @@ def frame(entries: Sequence[Entry], *, by: By, base_key: str | None) -> Frame:
         base_key=base_key,
         on_cpu=By.GPU_TIME not in times if times else _on_cpu(entries),
         longest_ns=max((traced_ns(run) for run in runs), default=0),
-        times=times or ((By.CALL_TIME,) if _on_cpu(entries) else tuple(By)),
+        times=_shown(times, by) or ((By.CALL_TIME,) if _on_cpu(entries) else ALWAYS),
+        bounded=any(row.speed_up is not None and row.speed_up.judged is not None for row in rows),
         graphs=any(run.counts is not None and run.counts.graph_launches for run in runs),
         tokens=any(run.metric("tokens_per_s") for run in runs),
         flops=any(run.metric("useful_tflops") for run in runs),
+        ceilings=any(entry.ceilings is not None for entry in in_state(entries, State.MEASURED)),
     )
+
+
+def _shown(times: Sequence[By], by: By) -> tuple[By, ...]:
+    """More than two or three times side by side are no table to read; the others are a press away."""
+    return tuple(time for time in times if time in (*ALWAYS, by))
 
 
 def _on_cpu(entries: Sequence[Entry]) -> bool:
@@ -88,17 +110,30 @@ def columns(frame: Frame) -> tuple[Column, ...]:
             _time_title(principal),
             frame.unit.symbol,
             _time_cell(principal),
-            spread=True,
+            beside=SPREAD,
             wide=principal is not frame.by,
         ),
         Column("", "by role", lambda _, run, f: small_bar(run, f.longest_ns), number=False),
         *(
-            Column(_time_title(by), frame.unit.symbol, _time_cell(by), spread=by is frame.by, wide=by is not frame.by)
+            Column(
+                _time_title(by),
+                frame.unit.symbol,
+                _time_cell(by),
+                beside=SPREAD if by is frame.by else "",
+                wide=by is not frame.by,
+            )
             for by in frame.times[1:]
         ),
-        Column("Speed-up", against, lambda row, _, __: _speed_up(row), wide=False),
+        Column(
+            "Speed-up",
+            against,
+            lambda row, _, f: speed_up_cell(row, f.doubts, bounded=f.bounded),
+            beside="99 % interval" if frame.bounded else "",
+            wide=False,
+        ),
         *([Column("Tokens", "per s", _tokens)] if frame.tokens else []),
         *([Column("Useful", "TFLOP/s", _flops)] if frame.flops else []),
+        *([Column("Of limit", "", lambda row, _, __: limit_cell(row.entry), number=False)] if frame.ceilings else []),
         Column("Peak mem", "MiB", _memory),
         Column("Output", "rel. error", lambda _, run, __: _output(run)),
     )
@@ -134,7 +169,7 @@ def _why_uncounted(run: Run) -> str:
 
 
 def _time_title(by: By) -> str:
-    return "GPU time" if by is By.GPU_TIME else "Back-to-back"
+    return HEADS[by]
 
 
 def _time_cell(by: By) -> Callable[[Row[Entry], Run, Frame], str]:
@@ -155,28 +190,6 @@ def _spread(metric: Metric, unit: TimeUnit) -> str:
     samples = f", {len(metric.samples)} samples" if metric.samples else ""
     title = f"{metric.statistic}, {metric.interval or 'interval'} of the samples{samples}"
     return f'<span class="fs-spread" title="{escape(title)}">{unit.span(metric.low, metric.high)}</span>'
-
-
-def _speed_up(row: Row[Entry]) -> str:
-    if row.is_baseline:
-        return muted("baseline")
-    if row.state is State.INCORRECT:
-        return missing("incorrect variants have no speed-up")
-    if row.speed_up is None:
-        return missing("no time to compare with the baseline's")
-    return _ratio(row.speed_up)
-
-
-def _ratio(gain: SpeedUp) -> str:
-    figure = ratio(gain.ratio)
-    if gain.apart is False:
-        title = "cannot be told apart from the baseline: the p25–p75 ranges of the samples overlap"
-        return f'<span title="{title}">? {figure}</span>'
-    if gain.faster:
-        return f'<b class="fs-green" title="faster than the baseline, by medians">▲ {figure}</b>'
-    if gain.slower:
-        return f'<b class="fs-red" title="slower than the baseline, by medians">▼ {figure}</b>'
-    return figure
 
 
 def _tokens(_: Row[Entry], run: Run, frame: Frame) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from html import escape
 
 
@@ -13,13 +14,20 @@ class Doubts:
 
     def mark(self, figure: str, reason: str | None) -> str:
         """`figure` as it is where there is no doubt, else underlined, with the note's number."""
-        if reason is None:
+        return self.mark_all(figure, () if reason is None else (reason,))
+
+    def mark_all(self, figure: str, reasons: Sequence[str]) -> str:
+        """The same for any number of reasons."""
+        if not reasons:
             return figure
+        numbers = ", ".join(str(self._number(reason)) for reason in reasons)
+        title = escape(f"Doubtful: {'; '.join(reasons)}")
+        return f'<span class="fs-doubt" title="{title}">{figure}</span><sup>{numbers}</sup>'
+
+    def _number(self, reason: str) -> int:
         if reason not in self._reasons:
             self._reasons.append(reason)
-        number = self._reasons.index(reason) + 1
-        title = escape(f"Doubtful: {reason}")
-        return f'<span class="fs-doubt" title="{title}">{figure}</span><sup>{number}</sup>'
+        return self._reasons.index(reason) + 1
 
     def notes(self) -> str:
         if not self._reasons:

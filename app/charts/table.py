@@ -28,7 +28,7 @@ LABELS = {
 def table_html(rows: Sequence[Row[Entry]], *, by: By) -> str:
     """One section's rows; numbered notes under the table repeat every doubt, since touch has no hover."""
     base = next((row.entry.key for row in rows if row.is_baseline), None)
-    shared = frame([row.entry for row in rows], by=by, base_key=base)
+    shared = frame(rows, by=by, base_key=base)
     shown = columns(shared)
     head = '<th scope="col">Variant</th>' + "".join(_head(column) for column in shown)
     body = "".join(_row(row, shown, shared) for row in rows)
@@ -52,8 +52,8 @@ def completeness_text(counts: Completeness) -> str:
 
 
 def _head(column: Column) -> str:
-    spread = '<span class="wide">, p25–p75</span>' if column.spread else ""
-    unit = f"<small>{escape(column.unit)}{spread}</small>" if column.unit else ""
+    beside = f'<span class="wide">, {escape(column.beside)}</span>' if column.beside else ""
+    unit = f"<small>{escape(column.unit)}{beside}</small>" if column.unit else ""
     return f'<th scope="col" class="{column.classes}">{escape(column.head)}{unit}</th>'
 
 

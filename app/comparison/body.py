@@ -12,6 +12,7 @@ from app.charts.bars import bars_html
 from app.charts.ledger import ledger_html
 from app.charts.receipt import receipts_html
 from app.charts.table import table_html
+from app.charts.visits import visits_html
 from app.comparison.address import follow
 from app.comparison.choice import Choice
 from app.comparison.overview import overview_html
@@ -22,6 +23,7 @@ from profiles.comparison.answer import answer
 from profiles.comparison.caveat import caveat
 from profiles.comparison.entry import sections
 from profiles.comparison.figures import workload_label
+from profiles.comparison.judgement import Judged, judge
 from profiles.comparison.ledger import ledger
 from profiles.comparison.speed import By, chosen
 from profiles.comparison.table import rows
@@ -35,20 +37,26 @@ def body(view: ComparisonView, choose: Callable[[], Choice], *, token: str | Non
     grouped = sections(view.entries)
     if len(grouped) == 1:
         told = st.container()
-        _section(grouped[0], choose(), suffix="", token=token, told=told)
+        choice = choose()
+        judged = judge(view.entries, base_key=choice.base, by=choice.by)
+        _section(grouped[0], choice, judged, suffix="", token=token, told=told)
         return
     choice = choose()
-    for number, group in _shown(grouped, choice):
+    judged = judge(view.entries, base_key=choice.base, by=choice.by)
+    for number, group in _shown(grouped, choice, judged):
         st.html(_heading(group))
-        _section(group, choice, suffix="" if number == 0 else str(number + 1), token=token, told=st.container())
+        suffix = "" if number == 0 else str(number + 1)
+        _section(group, choice, judged, suffix=suffix, token=token, told=st.container())
 
 
-def _shown(grouped: Sequence[tuple[ComparedRun, ...]], choice: Choice) -> list[tuple[int, tuple[ComparedRun, ...]]]:
+def _shown(
+    grouped: Sequence[tuple[ComparedRun, ...]], choice: Choice, judged: Judged
+) -> list[tuple[int, tuple[ComparedRun, ...]]]:
     """All sections where they are few; else the answers of all as a list, and one section that the viewer picks."""
     numbered = list(enumerate(grouped))
     if len(grouped) <= AT_ONCE:
         return numbered
-    st.html(overview_html(grouped, base=choice.base, by=choice.by))
+    st.html(overview_html(grouped, base=choice.base, by=choice.by, judged=judged))
     names = [str(number + 1) for number, _ in numbered]
     followed = follow(WORKLOAD, names, names[0])
     picked = st.selectbox(
@@ -65,21 +73,27 @@ def _shown(grouped: Sequence[tuple[ComparedRun, ...]], choice: Choice) -> list[t
 def _section(
     entries: tuple[ComparedRun, ...],
     choice: Choice,
+    judged: Judged,
     *,
     suffix: str,
     token: str | None,
     told: st.delta_generator.DeltaGenerator,
 ) -> None:
     used = replace(choice, by=chosen(entries, choice.by))
-    ordered = rows(entries, base_key=used.base, by=used.by)
+    ordered = rows(entries, base_key=used.base, by=used.by, judged=judged)
     told.html(
-        answer_html(answer(entries, base_key=used.base, by=used.by), caveat(entries, base_key=used.base, by=used.by))
+        answer_html(
+            answer(entries, base_key=used.base, by=used.by, judged=judged),
+            caveat(entries, base_key=used.base, by=used.by, judged=judged),
+        )
     )
     st.html(table_html(ordered, by=used.by))
     base_key = next((row.entry.key for row in ordered if row.is_baseline), None)
     receipts = receipts_html([row.entry for row in ordered], base_key=base_key)
     if receipts:
         st.html(receipts)
+    if walk := visits_html([row.entry for row in ordered], base_key=base_key):
+        st.html(walk)
     _reasons(ordered, base_key, suffix)
     timeline_panel(ordered, suffix=suffix, choice=used, token=token)
     kernel_panel(ordered, suffix=suffix)
@@ -115,6 +129,7 @@ def _title(entries: Sequence[ComparedRun]) -> str:
 
 def footnote() -> str:
     return page(
-        '<p class="fs-foot">Medians; p25–p75 is the spread of the samples, no confidence interval. Times are measured '
+        '<p class="fs-foot">Medians; p25–p75 is the spread of the samples. Speed-ups have 99 % intervals over builds, '
+        "corrected for all variants together; results without builds have ratios and no verdict. Times are measured "
         "with the profiler off; kernels, roles and timelines come from a traced pass of their own.</p>"
     )

@@ -16,7 +16,13 @@ from profiles.comparison.speed import By, baseline, chosen, offered
 from profiles.comparison.table import completeness
 
 BASE, BY = "base", "by"
-TITLES = {By.GPU_TIME: "GPU time", By.CALL_TIME: "Back-to-back"}
+TITLES = {
+    By.GPU_TIME: "GPU time",
+    By.CALL_TIME: "Back-to-back",
+    By.GRAPH_TIME: "Graph",
+    By.SYNC_TIME: "Lone call",
+    By.HOST_TIME: "Host",
+}
 
 
 @dataclass(frozen=True, slots=True)

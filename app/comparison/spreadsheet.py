@@ -11,13 +11,15 @@ from profiles.comparison.entry import EntryT
 from profiles.comparison.figures import workload_label
 from profiles.reports import ComparedVariant
 from profiles.results import Metric, Run
+from profiles.verdict import VariantComparison
 from profiles.workload import Workload
 
 METRICS = ("gpu_time", "call_time", "first_call", "traced_device_time", "peak_memory", "tokens_per_s", "useful_tflops")
 COUNTS = ("kernels", "memcpy", "memset", "launches", "graph_launches", "operators")
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 HEAD = (
-    *("operation", "workload", "key", "variant", "state", "baseline", "speed_up", "ran", "reason"),
+    *("operation", "workload", "key", "variant", "state", "baseline"),
+    *("speed_up", "verdict", "low", "high", "builds", "ran", "reason"),
     *COUNTS,
     *(f"{name}{part}" for name in METRICS for part in ("", "_low", "_high")),
     *("relative_l2", "max_abs", "passed", "device", "torch"),
@@ -42,8 +44,17 @@ def _line(workload: Workload, row: ComparedVariant) -> list[Value]:
     if run is None:
         return [*names, *[None] * (len(HEAD) - len(names) - len(where)), *where]
     receipt, failure = run.receipt, run.failure
-    told: list[Value] = [row.speed_up, receipt.ran if receipt else None, failure.message if failure else None]
+    told: list[Value] = [
+        row.speed_up,
+        *_verdict(row.comparison),
+        receipt.ran if receipt else None,
+        failure.message if failure else None,
+    ]
     return [*names, *told, *_counts(run), *_metrics(run), *_output(run), *where]
+
+
+def _verdict(judged: VariantComparison | None) -> list[Value]:
+    return [None] * 4 if judged is None else [judged.verdict, judged.low, judged.high, judged.builds]
 
 
 def _counts(run: Run) -> list[Value]:
