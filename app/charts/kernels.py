@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
+from app.charts.launch import launch_cell
 from app.charts.markup import missing, swatch
 from app.formatting import count
 from profiles.comparison.figures import TimeUnit, percent
@@ -18,19 +19,22 @@ SHOWN = 12
 
 @dataclass(frozen=True, slots=True)
 class _Frame:
-    """What all rows of one table share; `stages` is how many the operation has, 0 leaves their column out."""
+    """What all rows of one table share; `stages` is how many the operation has, 0 leaves their column out; `launches`
+    says whether the trace tells how kernels were launched."""
 
     unit: TimeUnit
     stages: int
     on_cpu: bool
     whole_ns: int
     longest_ns: int
+    launches: bool
 
 
 def kernels_html(run: Run, *, unit: TimeUnit, stages: int, on_cpu: bool) -> str:
     """In launch order while the list is short, else the longest first with the rest folded."""
     longest = max((use.total_ns for use in run.kernels), default=0)
-    frame = _Frame(unit, stages, on_cpu, traced_ns(run), longest)
+    launches = any(use.block is not None for use in run.kernels)
+    frame = _Frame(unit, stages, on_cpu, traced_ns(run), longest, launches)
     few = len(run.kernels) <= IN_ORDER
     ordered = sorted(run.kernels, key=lambda use: use.position if few else -use.total_ns)
     shown, rest = (ordered, []) if few else (ordered[:SHOWN], ordered[SHOWN:])
@@ -44,10 +48,11 @@ def _table(body: str, frame: _Frame) -> str:
 
 def _head(frame: _Frame) -> str:
     stage = '<th class="wide">Stage</th>' if frame.stages else ""
+    launch = '<th class="wide num">Launch<small>blocks × threads · registers</small></th>' if frame.launches else ""
     first = "Operator" if frame.on_cpu else "Kernel"
     return (
         f'<thead><tr><th>{first}</th><th class="wide">Role</th>{stage}<th class="num">Calls</th>'
-        f'<th class="num">{frame.unit.symbol}</th><th class="num">Share</th><th class="wide"></th></tr></thead>'
+        f'<th class="num">{frame.unit.symbol}</th><th class="num">Share</th>{launch}<th class="wide"></th></tr></thead>'
     )
 
 
@@ -56,13 +61,14 @@ def _row(use: KernelUse, frame: _Frame) -> str:
         f'<i class="fs-block fs-role-{use.role}" style="width:{share(use.total_ns, frame.longest_ns) * 100:.2f}%"></i>'
     )
     stage = f'<td class="wide fs-muted">{_stages(use, frame.stages)}</td>' if frame.stages else ""
+    launch = f'<td class="wide num fs-muted">{launch_cell(use)}</td>' if frame.launches else ""
     span = f"over the traced passes {frame.unit.span(use.min_ns, use.max_ns)} {frame.unit.symbol}"
     return (
         f'<tr><th scope="row"><code class="fs-kernel" title="{escape(use.name)}">{escape(use.short_name)}</code></th>'
         f'<td class="wide fs-muted fs-nowrap">{swatch(use.role)} {use.role}</td>{stage}'
         f'<td class="num">{count(use.calls)}</td>'
         f'<td class="num" title="{escape(span)}">{frame.unit.write(use.total_ns)}</td>'
-        f'<td class="num">{share(use.total_ns, frame.whole_ns) * 100:.1f} %</td>'
+        f'<td class="num">{share(use.total_ns, frame.whole_ns) * 100:.1f} %</td>{launch}'
         f'<td class="wide fs-barcell">{bar}</td></tr>'
     )
 
@@ -78,10 +84,11 @@ def _total(run: Run, frame: _Frame) -> str:
     timed = run.metric("call_time" if frame.on_cpu else "gpu_time")
     aside = "" if timed is None else f"profiler off: {frame.unit.write(timed.value)} {frame.unit.symbol}"
     stage = '<td class="wide"></td>' if frame.stages else ""
+    launch = '<td class="wide"></td>' if frame.launches else ""
     return (
         f'<tr class="fs-sum"><th scope="row">one traced forward pass</th><td class="wide"></td>{stage}'
         f'<td class="num">{count(sum(use.calls for use in run.kernels))}</td>'
-        f'<td class="num">{frame.unit.write(frame.whole_ns)}</td><td class="num"></td>'
+        f'<td class="num">{frame.unit.write(frame.whole_ns)}</td><td class="num"></td>{launch}'
         f'<td class="wide fs-nowrap">{escape(aside)}</td></tr>'
     )
 

@@ -10,6 +10,7 @@ import streamlit as st
 from app.charts.answer import answer_html
 from app.charts.bars import bars_html
 from app.charts.ledger import ledger_html
+from app.charts.limits import limits_html
 from app.charts.receipt import receipts_html
 from app.charts.table import table_html
 from app.charts.visits import visits_html
@@ -95,6 +96,9 @@ def _section(
     if walk := visits_html([row.entry for row in ordered], base_key=base_key):
         st.html(walk)
     _reasons(ordered, base_key, suffix)
+    limits = limits_html([row.entry for row in ordered], base_key=base_key)
+    if limits:
+        st.html(limits)
     timeline_panel(ordered, suffix=suffix, choice=used, token=token)
     kernel_panel(ordered, suffix=suffix)
     samples_panel(ordered, suffix=suffix, choice=used)

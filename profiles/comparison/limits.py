@@ -9,7 +9,7 @@ from enum import StrEnum
 
 from profiles.ceilings import Ceilings, Costs
 from profiles.comparison.entry import Entry
-from profiles.comparison.figures import count, percent, prose_time, time_unit
+from profiles.comparison.figures import count, percent, prose_time, time_unit, whole_percent
 from profiles.comparison.rates import amount, bandwidth, matmul_rate, per_second
 from profiles.plan import CachePolicy
 from profiles.results import Counts, Metric, Run
@@ -56,6 +56,11 @@ class Standing:
     tflop_per_s: float | None = None
 
 
+def share_words(share: float) -> str:
+    """Of a limit that a plain kernel set: what is faster is not said to be more than all of it."""
+    return whole_percent(share) if share <= 1.005 else "> 100 %"
+
+
 def standing(entry: Entry) -> Standing:
     """Of a measured entry; the text says why where nothing can be told."""
     run, ceilings = entry.run, entry.ceilings
@@ -66,10 +71,15 @@ def standing(entry: Entry) -> Standing:
         return Standing(measured_ns=time.value, text="what this device can do at most was not measured")
     if run.costs is None:
         return Standing(measured_ns=time.value, text="what the operation needs at least was not recorded")
-    cold = entry.plan.cache is CachePolicy.COLD and time.name == "gpu_time"
-    limits = _longest_first(_needs(run.costs, run.counts, ceilings, entry.workload, cold=cold))
+    limits = _longest_first(_needs(run.costs, run.counts, ceilings, entry.workload, cold=is_cold(entry)))
     own = _longest_first(_does(run, run.costs, ceilings, entry.workload))
     return _judged(run, time, entry.workload, limits, own)
+
+
+def is_cold(entry: Entry) -> bool:
+    """Whether the principal time was taken with nothing in the cache; calls back to back never are."""
+    time = None if entry.run is None else principal(entry.run)
+    return entry.plan.cache is CachePolicy.COLD and time is not None and time.name == "gpu_time"
 
 
 def principal(run: Run) -> Metric | None:

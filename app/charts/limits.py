@@ -1,0 +1,53 @@
+"""How near a run is to what its device can do: a cell of the variant table, and the sums in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+
+from app.charts.markup import key_box, missing, variant
+from app.charts.roofline import roofline_svg
+from profiles.comparison.entry import Entry, State, in_state
+from profiles.comparison.limits import Standing, share_words, standing
+
+
+def limit_cell(entry: Entry) -> str:
+    """`88 % memory-bound`, with the sum on hover."""
+    found = standing(entry)
+    if found.share is None:
+        return missing(found.text)
+    label = f' <span class="fs-muted">{found.label}</span>' if found.label else ""
+    return f'<span class="fs-nowrap" title="{escape(found.text)}">{share_words(found.share)}{label}</span>'
+
+
+def limits_html(entries: Sequence[Entry], *, base_key: str | None) -> str:
+    """The roofline, where the operation has FLOPs to count, over the sum of each variant; empty where no device's
+    ceilings are known."""
+    measured = [entry for entry in in_state(entries, State.MEASURED) if entry.ceilings is not None]
+    standings = [(entry, standing(entry)) for entry in measured]
+    if not any(found.share is not None for _, found in standings):
+        return ""
+    rows = "".join(_row(entry, found, filled=entry.key == base_key) for entry, found in standings)
+    head = "<thead><tr><th>Variant</th><th class=num>Of limit</th><th>Which, and why</th></tr></thead>"
+    title = (
+        '<div class="fs-section"><h2>Limits</h2><span>against what this device reached on plain kernels</span></div>'
+    )
+    table = f'<div class="fs-scroll"><table class="fs-limits">{head}<tbody>{rows}</tbody></table></div>'
+    return f'<div class="fs">{title}{roofline_svg(standings, base_key=base_key)}{table}</div>'
+
+
+def _row(entry: Entry, found: Standing, *, filled: bool) -> str:
+    share = missing(found.text) if found.share is None else share_words(found.share)
+    others = ", ".join(f"{limit.words}" for limit in (*found.limits, *found.own))
+    return (
+        f'<tr><th scope="row">{key_box(entry.key, filled=filled)} {variant(entry.variant)}</th>'
+        f'<td class="num">{share}</td><td class="fs-wrap fs-muted" title="{escape(others)}">{_sum(found)}</td></tr>'
+    )
+
+
+def _sum(found: Standing) -> str:
+    """The label in ink, the sum behind it."""
+    label, colon, rest = found.text.partition(": ")
+    if found.label is None or not colon:
+        return escape(found.text)
+    return f'<b class="fs-label">{escape(label)}</b>: {escape(rest)}'
