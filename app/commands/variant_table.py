@@ -10,11 +10,13 @@ from profiles import catalog
 from profiles.comparison.answer import answer
 from profiles.comparison.caveat import caveat
 from profiles.comparison.entry import Entry, State
-from profiles.comparison.figures import mib, rate, ratio, ratio_range, time_unit, workload_label
+from profiles.comparison.figures import mib, prose_time, rate, ratio, ratio_range, time_unit, workload_label
 from profiles.comparison.judgement import Judged
+from profiles.comparison.limits import share_words, standing
 from profiles.comparison.parts import plain
 from profiles.comparison.speed import TITLES, By, chosen, time
 from profiles.comparison.table import Row, rows
+from profiles.comparison.visits import axis_noun, shape_cost, walked_cost
 from profiles.results import Counts
 from profiles.verdict import VariantComparison, Verdict
 
@@ -79,6 +81,7 @@ def _columns(section: Sequence[Entry], by: By) -> list[Column]:
         Column("operators", lambda row: _counted(row, lambda counts: counts.operators)),
         Column("tokens/s", lambda row: _metric(row, "tokens_per_s", rate)),
         Column("TFLOP/s", lambda row: _metric(row, "useful_tflops", _tflops)),
+        Column("of limit", _of_limit),
         Column("peak MiB", lambda row: _metric(row, "peak_memory", mib)),
         Column("rel. error", _error),
         Column("", lambda row: None if row.state is State.MEASURED else row.state, figure=False, missing=""),
@@ -131,6 +134,14 @@ def _metric(row: Row[Entry], name: str, write: Callable[[float], str]) -> str | 
     return None if metric is None else write(metric.value)
 
 
+def _of_limit(row: Row[Entry]) -> str | None:
+    """`88 % memory-bound`; the sums stand with `--json` and on the page."""
+    found = standing(row.entry)
+    if found.share is None:
+        return None
+    return f"{share_words(found.share)} {found.label or ''}".rstrip()
+
+
 def _tflops(value: float) -> str:
     return f"{value:,.1f}" if value >= 10 else f"{value:.2g}"
 
@@ -153,4 +164,16 @@ def _notes(row: Row[Entry]) -> list[str]:
     notes += [f"{metric.name} is in doubt, {metric.doubt}" for metric in run.metrics if metric.doubt]
     if run.receipt is not None and run.receipt.fell_back:
         notes.append(f"asked for {run.receipt.asked}, ran {run.receipt.ran or 'something else'}")
+    notes += [*_visits(row.entry), *run.notes]
     return notes + [finding.message for finding in run.trace_health]
+
+
+def _visits(entry: Entry) -> list[str]:
+    """A walk in one line; the visit to a neighbouring shape where it is dear."""
+    if (found := walked_cost(entry)) is not None and entry.run is not None and entry.run.visits is not None:
+        noun = axis_noun(entry.workload, entry.run.visits.axis)
+        return [f"at each new {noun} {prose_time(found.first_ns)}, then {prose_time(found.second_ns)}"]
+    shape = shape_cost(entry)
+    if shape is None or not shape.dear:
+        return []
+    return [f"at a new shape {prose_time(shape.first_ns)}, then {prose_time(shape.second_ns)}"]

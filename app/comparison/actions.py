@@ -9,6 +9,7 @@ from app.comparison.routes import export_url
 from app.context import database
 from db.comparisons import rename_comparison
 from db.views import ComparisonView
+from profiles.comparison.visits import walked
 
 
 def export_popover(view: ComparisonView, choice: Choice) -> None:
@@ -18,6 +19,8 @@ def export_popover(view: ComparisonView, choice: Choice) -> None:
         st.link_button("Bundle, with traces", export_url(view.id, "fusescope"), width="stretch")
         st.link_button("JSON", export_url(view.id, "json", **chosen), width="stretch")
         st.link_button("CSV", export_url(view.id, "csv", **chosen), width="stretch")
+        if walked(view.entries):
+            st.link_button("First visits, CSV", export_url(view.id, "visits.csv"), width="stretch")
 
 
 def rename_popover(view: ComparisonView) -> None:

@@ -6,9 +6,10 @@ from collections.abc import Callable, Sequence
 
 import streamlit as st
 
-from app.charts.health import first_calls_html, health_html
+from app.charts.health import health_html
 from app.charts.kernels import kernels_html
 from app.charts.samples import samples_figure
+from app.charts.visit_tables import first_visits_html
 from app.comparison.choice import Choice
 from app.markup import page, section
 from app.timeline.component import Lane, timelines
@@ -45,15 +46,15 @@ def timeline_panel(rows: Sequence[ComparedRow], *, suffix: str, choice: Choice, 
 
 
 def kernel_panel(rows: Sequence[ComparedRow], *, suffix: str) -> None:
-    """The kernel list of one run, beside all first calls and what its trace lacks."""
+    """The kernel list of one run, beside all first visits and what its trace lacks."""
     listed = {row.entry.key: row for row in rows if row.entry.run is not None and row.entry.run.kernels}
     left, right = st.container(key=f"panels{suffix}").columns([1.75, 1], gap="large")
     with left:
         if listed:
             _kernels(listed, suffix)
-    first_calls = first_calls_html([row.entry for row in rows])
-    if first_calls:
-        right.html(first_calls)
+    first_visits = first_visits_html([row.entry for row in rows])
+    if first_visits:
+        right.html(first_visits)
 
 
 def samples_panel(rows: Sequence[ComparedRow], *, suffix: str, choice: Choice) -> None:
@@ -121,7 +122,7 @@ def _lane(row: ComparedRow, choice: Choice, token: str | None) -> Lane:
         variant=entry.variant,
         baseline=row.is_baseline,
         summary=_summary(entry, choice.by),
-        note=f"{ratio(gain.ratio)} of the baseline’s speed" if gain and gain.apart is not False else "",
+        note=f"{ratio(gain.ratio)} of the baseline’s speed" if gain and (gain.faster or gain.slower) else "",
         stages=len(catalog.operation(entry.workload.operation).stages),
         url=url(entry.run_id, token=token),
     )

@@ -14,6 +14,7 @@ from starlette.routing import BaseRoute, Route
 
 from app.addresses import address, identity
 from app.comparison.spreadsheet import comparison_csv
+from app.comparison.visits_csv import visits_csv
 from app.context import database, settings
 from db.bundles import export_comparison
 from db.comparisons import comparison
@@ -64,6 +65,8 @@ def _file(view: ComparisonView, kind: str, base: str | None = None, by: str | No
     base, by = base or view.view.base, by or view.view.by
     if kind == "csv":
         return _attached(comparison_csv(view.entries, base_key=base, by=by), "text/csv; charset=utf-8", view, kind)
+    if kind == "visits.csv":
+        return _attached(visits_csv(view.entries), "text/csv; charset=utf-8", view, kind)
     if kind == "json":
         told = document(view.entries, base_key=base, by=by, source=lambda _: str(view.id))
         return _attached(msgspec.json.encode(told), "application/json", view, kind)

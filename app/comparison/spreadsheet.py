@@ -14,7 +14,10 @@ from profiles.results import Metric, Run
 from profiles.verdict import VariantComparison
 from profiles.workload import Workload
 
-METRICS = ("gpu_time", "call_time", "first_call", "traced_device_time", "peak_memory", "tokens_per_s", "useful_tflops")
+METRICS = (
+    *("gpu_time", "call_time", "first_call", "first_shape", "second_visit", "traced_device_time"),
+    *("peak_memory", "tokens_per_s", "useful_tflops"),
+)
 COUNTS = ("kernels", "memcpy", "memset", "launches", "graph_launches", "operators")
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 HEAD = (
@@ -33,7 +36,7 @@ def comparison_csv(entries: Sequence[EntryT], *, base_key: str | None, by: str) 
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(HEAD)
     for part in document(entries, base_key=base_key, by=by, source=lambda _: "").workloads:
-        writer.writerows([_safe(value) for value in _line(part.workload, row)] for row in part.rows)
+        writer.writerows([safe(value) for value in _line(part.workload, row)] for row in part.rows)
     return text.getvalue()
 
 
@@ -71,6 +74,6 @@ def _output(run: Run) -> list[Value]:
     return [found.relative_l2, found.max_abs, found.passed] if found else [None, None, None]
 
 
-def _safe(value: Value) -> Value:
+def safe(value: Value) -> Value:
     """A spreadsheet runs text that begins like a formula; names and reasons come from files."""
     return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA) else value

@@ -9,11 +9,12 @@ import msgspec
 
 from app.charts.answer import answer_html
 from app.charts.bars import bars_html, small_bar
-from app.charts.health import first_calls_html, health_html
+from app.charts.health import health_html
 from app.charts.kernels import kernels_html
 from app.charts.ledger import ledger_html
 from app.charts.receipt import receipts_html, what_ran
 from app.charts.table import completeness_text, table_html
+from app.charts.visit_tables import first_visits_html
 from profiles.comparison.answer import answer
 from profiles.comparison.caveat import Caveat
 from profiles.comparison.entry import Entry, entries_of
@@ -140,7 +141,7 @@ def test_names_and_reasons_from_outside_are_escaped_everywhere() -> None:
         ledger_html(laid_out, base_key="A"),
         bars_html(entries, base_key="A", subtitle=EVIL),
         kernels_html(run, unit=MICROSECONDS, stages=5, on_cpu=False),
-        first_calls_html(entries),
+        first_visits_html(entries),
         health_html(EVIL, [Finding(code="x", message=EVIL, count=1, doubtful=(EVIL,))]),
     )
     for html in pages:

@@ -1,0 +1,84 @@
+"""First visits in figures: a walk's medians, and of a fixed shape the first call and the visit to its neighbour."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from html import escape
+
+from app.charts.markup import key_box, missing, variant
+from profiles.comparison.entry import Entry
+from profiles.comparison.figures import digits, prose_time
+from profiles.comparison.visits import VisitCost, visits
+from profiles.results import Run
+
+NS_PER_MS = 1e6
+VISITED = ("first_call", "first_shape", "second_visit")
+
+
+def first_visits_html(entries: Iterable[Entry]) -> str:
+    """What first calls and first visits cost beside a steady call; empty where none was measured."""
+    measured = [(entry, entry.run) for entry in entries if entry.run is not None and _is_visited(entry.run)]
+    if not measured:
+        return ""
+    rows = "".join(_visited(entry, run) for entry, run in measured)
+    title = '<div class="fs-section"><h2>First visits</h2><span>single calls, never averaged in</span></div>'
+    head = (
+        '<th scope="col">Variant</th>'
+        '<th scope="col" class="num">First call<small>new process, ms</small></th>'
+        '<th scope="col" class="num">New shape<small>warm process, ms</small></th>'
+        '<th scope="col" class="num">Again<small>same shape, ms</small></th>'
+    )
+    table = f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+    return f'<div class="fs">{title}<div class="fs-scroll">{table}</div></div>'
+
+
+def walk_table(costs: Sequence[VisitCost], noun: str) -> str:
+    """A fold with the medians over all values, and the dearest value of each variant."""
+    head = (
+        '<th scope="col">Variant</th>'
+        '<th scope="col" class="num">First visit<small>median, ms</small></th>'
+        '<th scope="col" class="num">Second<small>median, ms</small></th>'
+        '<th scope="col" class="num">Extra<small>ms</small></th>'
+        f'<th scope="col" class="num">Dearest<small>ms, at {escape(noun)}</small></th>'
+    )
+    rows = "".join(_walked(cost) for cost in costs)
+    table = f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+    number = max(len(visits(cost.entry)) for cost in costs)
+    summary = f"The numbers: medians over {number:,} values; every visit is in the export"
+    return f'<details class="fs-fold"><summary>{summary}</summary><div class="fs-scroll">{table}</div></details>'
+
+
+def _is_visited(run: Run) -> bool:
+    return any(run.metric(name) is not None for name in VISITED)
+
+
+def _visited(entry: Entry, run: Run) -> str:
+    cells = "".join(f'<td class="num">{_time(run, name)}</td>' for name in VISITED)
+    return f'<tr><th scope="row">{key_box(entry.key)} {variant(entry.variant)}</th>{cells}</tr>'
+
+
+def _time(run: Run, name: str) -> str:
+    metric = run.metric(name)
+    if metric is None:
+        return missing("; ".join(run.notes) or "not measured")
+    return f'<span title="{_in_words(run, metric.value)}">{_ms(metric.value)}</span>'
+
+
+def _in_words(run: Run, ns: float) -> str:
+    """The time in its own unit, and how many steady calls take as long."""
+    call = run.metric("call_time")
+    steady = f", as long as {ns / call.value:,.0f} steady calls" if call is not None and call.value > 0 else ""
+    return escape(f"{prose_time(ns)}{steady}")
+
+
+def _walked(cost: VisitCost) -> str:
+    dearest = max(visits(cost.entry), key=lambda visit: visit.first_ns)
+    figures = (cost.first_ns, cost.second_ns, cost.extra_ns)
+    cells = "".join(f'<td class="num">{_ms(ns)}</td>' for ns in figures)
+    last = f'<td class="num">{_ms(dearest.first_ns)} <span class="fs-muted">at {dearest.value:,}</span></td>'
+    name = f'<th scope="row">{key_box(cost.entry.key)} {variant(cost.entry.variant)}</th>'
+    return f"<tr>{name}{cells}{last}</tr>"
+
+
+def _ms(ns: float) -> str:
+    return digits(ns / NS_PER_MS)
