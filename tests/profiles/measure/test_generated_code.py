@@ -75,6 +75,8 @@ def test_wrappers_are_read_in_the_order_of_their_graphs_and_kernels_files_are_no
     assert written_code(tmp_path) == "# AOT ID: ['2_inference']\n\n\n# AOT ID: ['10_inference']\n"
 
 
+# Inductor imports a part of torch that warns of itself.
+@pytest.mark.filterwarnings("ignore:`torch.jit:DeprecationWarning")
 def test_a_first_call_leaves_its_code_its_kernels_and_its_stages(tmp_path: Path) -> None:
     torch._dynamo.reset()
     workload = Workload(operation="swiglu", axes={"rows": 8, "width": 16, "hidden": 24}, dtype=DType.FP32)
