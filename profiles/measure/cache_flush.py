@@ -7,6 +7,11 @@ import torch
 UNKNOWN_L2_BYTES = 128 << 20  # assumed where the device does not tell: more than any GPU has today
 
 
+def l2_bytes(device: torch.device) -> int:
+    """Of a CUDA device's last cache."""
+    return int(getattr(torch.cuda.get_device_properties(device), "L2_cache_size", 0) or UNKNOWN_L2_BYTES)
+
+
 class CacheFlush:
     """Two buffers on the device: one is written, then another one, twice that size, is read.
 
@@ -14,7 +19,7 @@ class CacheFlush:
     """
 
     def __init__(self, device: torch.device) -> None:
-        l2 = int(getattr(torch.cuda.get_device_properties(device), "L2_cache_size", 0) or UNKNOWN_L2_BYTES)
+        l2 = l2_bytes(device)
         self._written = torch.empty(2 * l2 // 4, dtype=torch.float32, device=device)
         self._read = torch.ones(4 * l2 // 4, dtype=torch.float32, device=device)
         self._sum = torch.zeros((), dtype=torch.float32, device=device)

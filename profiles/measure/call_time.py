@@ -7,6 +7,7 @@ import statistics
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import islice
 
 import torch
 
@@ -31,27 +32,31 @@ def warm_up(subject: Subject, device: torch.device) -> float:
     return statistics.median(durations)
 
 
-def time_block(subject: Subject, device: torch.device, *, calls: int) -> float:
-    """ns per call of a block of `calls` after one untimed call, waiting for the device at the end alone.
+def time_block(in_turn: Iterator[Subject], device: torch.device, *, calls: int) -> float:
+    """ns per call of a block of `calls`, waiting for the device at the end alone.
 
-    The caches are as each call leaves them to the next, whatever the plan's policy: that is what back-to-back means.
+    `in_turn` goes round the copies of the inputs, as many as the cache policy asks for: with one, the caches are as
+    each call leaves them to the next.
     """
-    subject.call()
     synchronise(device)
-    with _no_collection():
-        start = time.perf_counter_ns()
-        for _ in range(calls):
-            subject.call()
-        synchronise(device)
-        return (time.perf_counter_ns() - start) / calls
+    start = time.perf_counter_ns()
+    for subject in islice(in_turn, calls):
+        subject.call()
+    synchronise(device)
+    return (time.perf_counter_ns() - start) / calls
 
 
 @contextmanager
-def _no_collection() -> Iterator[None]:
-    """Python's garbage is collected between blocks, not inside one."""
+def no_collection() -> Iterator[None]:
+    """Python's garbage is collected between builds, not inside a block.
+
+    What is there already is put aside: it is not looked through again each time.
+    """
     gc.collect()
+    gc.freeze()
     gc.disable()
     try:
         yield
     finally:
         gc.enable()
+        gc.unfreeze()

@@ -9,32 +9,30 @@ from datetime import UTC, datetime
 
 import msgspec
 
-from profiles.measure import loading, nvml
+from profiles.measure import loading
 from profiles.measure.beforehand import Beforehand
-from profiles.measure.gpu_time import GatedTimer
+from profiles.measure.compile_report import so_far
+from profiles.measure.dispatch import dispatch_receipts
 from profiles.measure.loading import OperationModule
-from profiles.measure.metrics import rate_metric, single_metric, time_metric
-from profiles.measure.rounds import Pace
+from profiles.measure.memory import Memory
+from profiles.measure.metrics import rate_metric
 from profiles.measure.subject import Subject
+from profiles.measure.times import Times
 from profiles.results import Conditions, Correctness, Failure, FailureKind, Metric, Receipt, Run, RunStatus
 from profiles.workload import Workload
 
 
 @dataclass(slots=True)
 class Candidate:
-    """What is known so far; times in ns. `seconds_per_call` is how long a call took last, roughly."""
+    """What is known so far. `twin` is the same variant once more, timed as if it were another one."""
 
     subject: Subject
     beforehand: Beforehand = field(default_factory=Beforehand)
     receipt: Receipt | None = None
     correctness: Correctness | None = None
-    seconds_per_call: float = 0.0
-    pace: Pace | None = None
-    gated: GatedTimer | None = None
-    call_ns: list[float] = field(default_factory=list)
-    gpu_ns: list[float] = field(default_factory=list)
-    gpu_state: nvml.GpuState = field(default_factory=nvml.GpuState)
-    peak_bytes: int | None = None
+    times: Times = field(default_factory=Times)
+    memory: Memory | None = None
+    twin: Candidate | None = None
     started_at: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
     spent_s: float = 0.0
 
@@ -44,15 +42,14 @@ class Candidate:
 
     @property
     def so_far(self) -> str | None:
-        """The principal time for people who watch."""
-        times = sorted(self.gpu_ns or self.call_ns)
-        return f"{times[len(times) // 2] / 1e3:,.1f} µs" if times else None
+        return self.times.so_far
 
 
 def succeeded(candidate: Candidate, module: OperationModule, workload: Workload) -> Run:
     metrics = tuple(_metrics(candidate, module, workload))
     costs = loading.costs(module, workload, candidate.variant)
-    return Run(variant=candidate.variant, status=RunStatus.SUCCEEDED, metrics=metrics, costs=costs)
+    twin = () if candidate.twin is None else tuple(candidate.twin.times.metrics())
+    return Run(variant=candidate.variant, status=RunStatus.SUCCEEDED, metrics=metrics, costs=costs, twin=twin)
 
 
 def incorrect(variant: str, correctness: Correctness) -> Run:
@@ -67,34 +64,36 @@ def with_circumstances(run: Run, candidate: Candidate) -> Run:
         host=socket.gethostname(),
         started_at=candidate.started_at,
         duration_s=round(candidate.spent_s, 3),
-        sm_clock_mhz=candidate.gpu_state.sm_clock_mhz,
-        temperature_c=candidate.gpu_state.temperature_c,
+        sm_clock_mhz=candidate.times.observer.state.sm_clock_mhz,
+        temperature_c=candidate.times.observer.state.temperature_c,
     )
+    compiled = candidate.beforehand.compiled
+    compilation = so_far(candidate.subject, compiled)
     return msgspec.structs.replace(
         run,
+        compilation=compilation,
+        dispatch=dispatch_receipts(candidate.variant, compilation),
+        artefacts=compiled.artefacts if compiled is not None else (),
         correctness=candidate.correctness,
         receipt=candidate.receipt,
         conditions=conditions,
         visits=candidate.beforehand.walked,
-        notes=candidate.beforehand.notes,
+        notes=(*candidate.beforehand.notes, *candidate.times.all_notes),
+        blocks=tuple(candidate.times.observer.blocks),
     )
 
 
 def _metrics(candidate: Candidate, module: OperationModule, workload: Workload) -> Iterator[Metric]:
-    """The device's time first where there is one. It rates work and traffic; back-to-back calls rate throughput."""
-    doubt = candidate.pace.doubt if candidate.pace is not None else None
-    steady = time_metric("call_time", candidate.call_ns, doubt=doubt)
-    principal = steady
-    if candidate.gated is not None:
-        principal = time_metric("gpu_time", candidate.gpu_ns, doubt=candidate.gated.doubt or doubt)
-        yield principal
-    yield steady
+    """The times first, the device's own before all. It rates work and traffic; back-to-back calls rate throughput."""
+    times = {metric.name: metric for metric in candidate.times.metrics()}
+    yield from times.values()
     yield from candidate.beforehand.metrics()
-    if candidate.peak_bytes is not None:
-        yield single_metric("peak_memory", "bytes", candidate.peak_bytes, statistic="max")
+    if candidate.memory is not None:
+        yield from candidate.memory.metrics()
+    steady = times["call_time"]
     if (tokens := module.tokens(workload)) is not None:
         yield rate_metric("tokens_per_s", "tokens/s", amount=tokens, time=steady)
-    yield from _rates(principal, module, workload)
+    yield from _rates(times.get("gpu_time", steady), module, workload)
 
 
 def _rates(time: Metric, module: OperationModule, workload: Workload) -> Iterator[Metric]:

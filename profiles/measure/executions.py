@@ -58,10 +58,10 @@ def _compiled(function: Forward, execution: Execution, device_type: str) -> Exec
     Shapes are static: a run has one workload.
     """
     options = _compiler_options(execution, device_type)
-    return Executed(torch.compile(_with_code_of_its_own(function), dynamic=False, options=options), CompileWatch())
+    return Executed(torch.compile(with_code_of_its_own(function), dynamic=False, options=options), CompileWatch())
 
 
-def _with_code_of_its_own(function: Forward) -> Forward:
+def with_code_of_its_own(function: Forward) -> Forward:
     """Torch counts compilations by code object: two executions of one function would share the recompile limit."""
     if not isinstance(function, types.FunctionType):
         return function

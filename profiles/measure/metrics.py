@@ -11,7 +11,15 @@ from profiles.results import Metric
 SPREAD = "p25-p75"
 
 
-def time_metric(name: str, samples_ns: Sequence[float], *, doubt: str | None = None) -> Metric:
+def time_metric(
+    name: str,
+    samples_ns: Sequence[float],
+    *,
+    builds: Sequence[int] | None = None,
+    at_s: Sequence[float] | None = None,
+    method: str | None = None,
+    doubt: str | None = None,
+) -> Metric:
     """The median of a repeated time with its quartiles. Samples keep six digits: clocks tell no more."""
     low, median, high = np.percentile(samples_ns, (25, 50, 75))
     return Metric(
@@ -23,6 +31,9 @@ def time_metric(name: str, samples_ns: Sequence[float], *, doubt: str | None = N
         high=_rounded(high),
         interval=SPREAD,
         samples=tuple(_rounded(sample) for sample in samples_ns),
+        builds=None if builds is None else tuple(builds),
+        at_s=None if at_s is None else tuple(round(at, 3) for at in at_s),
+        method=method,
         doubt=doubt,
     )
 
@@ -41,8 +52,10 @@ def rate_metric(name: str, unit: str, *, amount: float, time: Metric) -> Metric:
     )
 
 
-def single_metric(name: str, unit: str, value: float, *, statistic: str = "single") -> Metric:
-    return Metric(name=name, unit=unit, statistic=statistic, value=float(value))
+def single_metric(
+    name: str, unit: str, value: float, *, statistic: str = "single", method: str | None = None
+) -> Metric:
+    return Metric(name=name, unit=unit, statistic=statistic, value=float(value), method=method)
 
 
 def _rounded(value: float) -> float:

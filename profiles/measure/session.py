@@ -8,13 +8,15 @@ from typing import Any
 
 import torch
 
+from profiles import catalog
 from profiles.measure import loading
 from profiles.measure.beforehand import Beforehand
 from profiles.measure.candidate import Candidate, incorrect, succeeded
+from profiles.measure.compile_report import after_first_call
 from profiles.measure.correctness import check
 from profiles.measure.device import take_device
 from profiles.measure.failures import VariantError, YardstickError, code_of
-from profiles.measure.memory import peak_memory
+from profiles.measure.memory import call_memory
 from profiles.measure.recording import record
 from profiles.measure.refusal import explained
 from profiles.measure.reporter import Reporter
@@ -64,15 +66,16 @@ class Session:
     def _make_first_visits(self, candidate: Candidate) -> None:
         known, subject = candidate.beforehand, candidate.subject
         known.first_call_ns = time_visit(subject, self._device)
+        known.compiled = after_first_call(subject, Path(self._spec.directory))
         known.new_shape = visit_new_shape(
             subject, self._module, self._workload, device=self._device, first_call_ns=known.first_call_ns
         )
 
-    def _subject(self, variant: str) -> Subject:
+    def _subject(self, variant: str, *, twin: bool = False) -> Subject:
         if self._inputs is None:
             self._inputs = self._module.inputs(self._workload, self._device)
         caches = self._compile_caches
-        return build(self._workload, variant, self._inputs, device=self._device, compile_caches=caches)
+        return build(self._workload, variant, self._inputs, device=self._device, compile_caches=caches, twin=twin)
 
     def _is_correct(self, candidate: Candidate) -> bool:
         """Whether the candidate may be timed; where not, its run is sent."""
@@ -106,9 +109,15 @@ class Session:
         return self._yardstick
 
     def _time_and_trace(self, candidates: Sequence[Candidate]) -> None:
+        if self._spec.twins:
+            for candidate in candidates:
+                candidate.twin = Candidate(self._subject(candidate.variant, twin=True))
         if candidates:
             timing = Timing(self._device, self._spec.plan, self._reporter)
-            for candidate in timing.time(candidates, seed=self._workload.seed):
+            baseline = catalog.operation(self._workload.operation).baseline
+            for candidate in timing.time(
+                candidates, seed=self._workload.seed, inputs=self._inputs, baseline=baseline
+            ):
                 self._trace(candidate)
 
     def _trace(self, candidate: Candidate) -> None:
@@ -118,7 +127,7 @@ class Session:
         try:
             with self._reporter.phase(candidate, Phase.TRACED), code_of(candidate.variant):
                 record(candidate.subject, self._device, path, steps=self._spec.plan.steps)
-                candidate.peak_bytes = peak_memory(candidate.subject, self._device)
+                candidate.memory = call_memory(candidate.subject, self._device)
         except VariantError as error:
             self._reporter.finish(candidate, error.run)
         else:

@@ -14,7 +14,7 @@ import torch
 from profiles.measure import loading
 from profiles.measure.compile_watch import CompileWatch
 from profiles.measure.cuda_graph import afresh
-from profiles.measure.executions import executed
+from profiles.measure.executions import executed, with_code_of_its_own
 from profiles.operations.implementation import Output, parts
 from profiles.variant import parse_variant
 from profiles.workload import Workload
@@ -48,16 +48,20 @@ class Subject:
             yield
 
 
-def build(workload: Workload, variant: str, inputs: Any, *, device: torch.device, compile_caches: Path) -> Subject:
-    """Wrap the function for its execution; nothing is called or compiled yet.
+def build(
+    workload: Workload, variant: str, inputs: Any, *, device: torch.device, compile_caches: Path, twin: bool = False
+) -> Subject:
+    """Wrap the function for its execution; nothing is called or compiled yet. A `twin` is compiled once more.
 
     Compiled code is cached apart for each variant, and empty at the start of a trial, so that a first call shows what
     compiling costs whatever was measured before. Shapes are static: a run has one workload.
     """
     name, execution = parse_variant(variant)
     function, context = parts(loading.implementation(workload, name))
+    if twin:
+        function = with_code_of_its_own(function)
     run_as = executed(function, execution, inputs=inputs, device=device)
-    cache = compile_caches / variant.replace("@", "_")
+    cache = compile_caches / variant.replace("@", "_") / ("twin" if twin else "own")
     return Subject(variant, run_as.function, inputs, context, cache, run_as.watch)
 
 

@@ -1,85 +1,229 @@
-"""Times the candidates of a session together, profiler off: warm-up, then shuffled rounds within the budget."""
+"""Times the candidates of a session together, profiler off: warm-up, then builds of shuffled rounds within the budget.
+
+What disturbs comes last: graphs are captured after all calls are timed, the driver's recorder is switched on after
+that, and loops for energy end it.
+"""
 
 from __future__ import annotations
 
+import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from pathlib import Path
+from typing import Any, Protocol
 
 import torch
 
-from profiles.measure import call_time, nvml
-from profiles.measure.cache_flush import CacheFlush
+from profiles.measure import call_time, energy, load
+from profiles.measure.builds import Builds
+from profiles.measure.cache_policy import CacheState
 from profiles.measure.candidate import Candidate
 from profiles.measure.failures import VariantError, code_of
 from profiles.measure.gate import Gate
 from profiles.measure.gpu_time import GatedTimer
-from profiles.measure.reporter import Reporter
-from profiles.measure.rounds import LEAST_SAMPLES, Pace, pace, shuffled_rounds
-from profiles.plan import CachePolicy, Plan
+from profiles.measure.rounds import FEWEST_SAMPLES, least_samples, pace
+from profiles.measure.samples import Series
+from profiles.measure.steps import Calls, Kit, Recordings, Replays, pace_of, place_of
+from profiles.measure.stopping import decided
+from profiles.measure.subject import Subject
+from profiles.measure.sweep import Extent, Step, Sweep
+from profiles.operations.implementation import Output
+from profiles.plan import Load, Plan
 from profiles.protocol import Phase
+from profiles.results import Metric, Run
+from profiles.variant import parse_variant
+
+# Of the budget on a GPU, by when each sweep should be over. A CPU has the first alone.
+CALLS_SHARE, REPLAYS_SHARE = 0.75, 0.9
+
+
+class Listener(Protocol):
+    """Who is told how far timing is, and which variant has failed: a session's Reporter."""
+
+    def working_on(self, candidate: Candidate) -> AbstractContextManager[None]: ...
+    def progress(self, candidate: Candidate, phase: Phase, done: float) -> None: ...
+    def now_and_then(self, candidate: Candidate, phase: Phase, done: float) -> None: ...
+    def finish(self, candidate: Candidate, run: Run) -> None: ...
 
 
 class Timing:
     """One use per process: the gate is calibrated and the flush allocated once."""
 
-    def __init__(self, device: torch.device, plan: Plan, reporter: Reporter) -> None:
-        self._device, self._plan, self._reporter = device, plan, reporter
+    def __init__(self, device: torch.device, plan: Plan, listener: Listener) -> None:
+        self._device, self._plan, self._listener = device, plan, listener
         self._gate = Gate() if device.type == "cuda" else None
-        cold = self._gate is not None and plan.cache is CachePolicy.COLD
-        self._flush = CacheFlush(device) if cold else None
+        self._cache = CacheState(device, plan.cache)
 
-    def time(self, candidates: Sequence[Candidate], *, seed: int) -> list[Candidate]:
-        """Those that got through, with their samples; the runs of the others are sent."""
-        warm = [c for c in candidates if self._does(c, lambda c: self._warm_up(c, subjects=len(candidates)))]
-        paces = [_pace_of(c) for c in warm]
-        lost: set[str] = set()
-        deadline = time.monotonic() + self._plan.budget_s
-        for number, index in shuffled_rounds(paces, seed=seed):
-            if number >= LEAST_SAMPLES and time.monotonic() > deadline:
-                break
-            candidate = warm[index]
-            if candidate.variant not in lost:
-                self._announce(candidate, number)
-                if not self._does(candidate, self._take_samples):
-                    lost.add(candidate.variant)
-        survivors = [c for c in warm if c.variant not in lost]
+    def time(
+        self, candidates: Sequence[Candidate], *, seed: int, inputs: Any, baseline: str | None = None
+    ) -> list[Candidate]:
+        """Those that got through, with their times; the runs of the others are sent.
+
+        Every build has the values of `inputs`. Candidates are compared with `baseline`, or with the first where that
+        is not among them; a twin with its own first.
+        """
+        builds = Builds(self._device, self._cache, inputs)
+        sweep = Sweep(builds, self._does, seed=seed)
+        everyone = [one for candidate in candidates for one in (candidate, candidate.twin) if one is not None]
+        with call_time.no_collection():
+            warm = [c for c in everyone if sweep.work(c, lambda c: self._warm_up(c, subjects=len(everyone)))]
+            self._settle(warm)
+            self._sweep_all(sweep, builds, warm, pairs=lambda: _pairs(candidates, sweep, baseline))
+            self._take_energy(sweep, builds, candidates)
+        survivors = [c for c in candidates if not sweep.lost(c)]
         for candidate in survivors:
-            self._reporter.progress(candidate, Phase.TIMED, 1.0)
+            self._listener.progress(candidate, Phase.TIMED, 1.0)
         return survivors
 
+    def _sweep_all(
+        self,
+        sweep: Sweep,
+        builds: Builds,
+        warm: Sequence[Candidate],
+        *,
+        pairs: Callable[[], Iterable[tuple[Series, Series]]],
+    ) -> None:
+        plan, begun = self._plan, time.monotonic()
+        kit = Kit(plan=plan, device=self._device, gate=self._gate, cache=self._cache, begun_s=begun)
+
+        def extent(share: float, samples: int, enough: Callable[[], bool]) -> Extent:
+            until_s = begun + share * plan.budget_s
+            return Extent(least_builds=plan.builds, least_samples=samples, until_s=until_s, enough=enough)
+
+        share = 1.0 if self._gate is None else CALLS_SHARE
+        least = least_samples(plan.builds)
+        sweep.run(warm, Calls(kit, self._announce), extent(share, least, lambda: decided(pairs(), margin=plan.margin)))
+        if self._gate is None:
+            return
+        rest: list[tuple[Sequence[Candidate], Step, float]] = [
+            (_capturable(warm), Replays(kit, self._gate, after_failure=builds.leave_cache), REPLAYS_SHARE),
+            ([c for c in warm if _too_long_for_a_gate(c)], Recordings(kit, self._gate), 1.0),
+        ]
+        for concerned, step, share in rest:
+            if self._gate.available:
+                sweep.run(concerned, step, extent(share, FEWEST_SAMPLES, lambda: True))
+            for candidate in concerned:
+                candidate.times.place = candidate.times.replay = None
+
     def _does(self, candidate: Candidate, work: Callable[[Candidate], None]) -> bool:
-        """Whether the candidate's code went through `work`; where not, its run is sent."""
+        """Whether the candidate's code went through `work`, within its contexts; where not, its run is sent."""
         try:
-            with self._reporter.working_on(candidate), code_of(candidate.variant), candidate.subject.context():
+            with self._listener.working_on(candidate), code_of(candidate.variant), _context(candidate):
                 work(candidate)
         except VariantError as error:
-            self._reporter.finish(candidate, error.run)
+            self._listener.finish(candidate, error.run)
             return False
         return True
 
     def _warm_up(self, candidate: Candidate, *, subjects: int) -> None:
-        self._reporter.progress(candidate, Phase.TIMED, 0.0)
-        candidate.seconds_per_call = call_time.warm_up(candidate.subject, self._device)
-        candidate.pace = pace(candidate.seconds_per_call, plan=self._plan, subjects=subjects)
+        self._listener.progress(candidate, Phase.TIMED, 0.0)
+        times = candidate.times
+        times.seconds_per_call = call_time.warm_up(candidate.subject, self._device)
+        times.pace = pace(times.seconds_per_call, plan=self._plan, subjects=subjects)
         if self._gate is not None:
-            candidate.gated = GatedTimer(candidate.subject, self._device, self._gate, self._flush)
+            times.gated = GatedTimer(self._device, self._gate)
 
-    def _announce(self, candidate: Candidate, number: int) -> None:
+    def _settle(self, warm: Sequence[Candidate]) -> None:
+        """All of them in turn; the spotlight and the contexts are each one's own."""
+        if self._plan.load is not Load.SUSTAINED:
+            return
+        settling = load.Settling(self._device)
+        while not settling.over:
+            for candidate in warm:
+                self._does(candidate, lambda c: settling.keep_busy(c.subject.call, share=len(warm)))
+            settling.look()
+
+    def _announce(self, candidate: Candidate) -> None:
         """Every candidate's first block, where something new may go wrong, and the others now and then."""
-        done = number / _pace_of(candidate).samples
-        say = self._reporter.now_and_then if number else self._reporter.progress
-        say(candidate, Phase.TIMED, done)
+        taken = len(candidate.times.series["call_time"])
+        say = self._listener.now_and_then if taken else self._listener.progress
+        say(candidate, Phase.TIMED, min(0.99, taken / pace_of(candidate).samples))
 
-    def _take_samples(self, candidate: Candidate) -> None:
-        calls = _pace_of(candidate).calls(candidate.seconds_per_call)
-        ns = call_time.time_block(candidate.subject, self._device, calls=calls)
-        candidate.seconds_per_call = ns / 1e9
-        candidate.call_ns.append(ns)
-        if candidate.gated is not None:
-            candidate.gpu_ns.append(candidate.gated.sample())
-            candidate.gpu_state = nvml.gpu_state(self._device)
+    def _take_energy(self, sweep: Sweep, builds: Builds, candidates: Sequence[Candidate]) -> None:
+        found = energy.meter(self._device) if self._plan.energy else None
+        concerned = [c for c in candidates if not sweep.lost(c)]
+        if found is None or not concerned:
+            return
+        idle_w = energy.idle_power_w(found, self._device)
+        for candidate, place in zip(concerned, builds.places(0, [c.subject for c in concerned]), strict=True):
+            candidate.times.place = place
+            sweep.work(candidate, lambda c: self._loop(c, found, idle_w=idle_w))
+            candidate.times.place = None
+
+    def _loop(self, candidate: Candidate, found: energy.Meter, *, idle_w: float) -> None:
+        self._listener.progress(candidate, Phase.TIMED, 0.99)
+        times = candidate.times
+        times.energy = energy.measure_energy(
+            place_of(candidate).in_turn,
+            self._device,
+            found,
+            idle_w=idle_w,
+            seconds_per_call=times.seconds_per_call,
+        )
 
 
-def _pace_of(candidate: Candidate) -> Pace:
-    assert candidate.pace is not None, "the warm-up sets it"
-    return candidate.pace
+@torch.no_grad()
+def time_functions(
+    functions: Mapping[str, Callable[[Any], Output]],
+    make_inputs: Callable[[int], Any],
+    *,
+    device: torch.device,
+    plan: Plan,
+    seed: int = 0,
+) -> dict[str, tuple[Metric, ...]]:
+    """Time functions that are in no catalogue as variants are timed: the same builds, rounds, gates and policies.
+
+    `make_inputs(seed)` gives what each function is called with; the first function is the baseline. What a function
+    raises is raised as VariantError.
+    """
+    inputs = make_inputs(seed)
+    nowhere = Path(tempfile.gettempdir())
+    candidates = [
+        Candidate(Subject(name, function, inputs, lambda _: nullcontext(), nowhere))
+        for name, function in functions.items()
+    ]
+    Timing(device, plan, _Nobody()).time(candidates, seed=seed, inputs=inputs)
+    return {candidate.variant: tuple(candidate.times.metrics()) for candidate in candidates}
+
+
+class _Nobody:
+    """Hears nothing of progress, and lets errors through."""
+
+    def working_on(self, candidate: Candidate) -> AbstractContextManager[None]:  # noqa: ARG002 - as Listener has it
+        return nullcontext()
+
+    def progress(self, candidate: Candidate, phase: Phase, done: float) -> None: ...
+    def now_and_then(self, candidate: Candidate, phase: Phase, done: float) -> None: ...
+
+    def finish(self, candidate: Candidate, run: Run) -> None:  # noqa: ARG002 - as Listener has it
+        raise VariantError(run)
+
+
+@contextmanager
+def _context(candidate: Candidate) -> Iterator[None]:
+    place = candidate.times.place
+    with candidate.subject.context() if place is None else place.context():
+        yield
+
+
+def _pairs(candidates: Sequence[Candidate], sweep: Sweep, baseline: str | None) -> Iterator[tuple[Series, Series]]:
+    """What is compared: each candidate with the baseline, each twin with its own first, by the time that decides."""
+    alive = [c for c in candidates if not sweep.lost(c) and pace_of(c).doubt is None]
+    if not alive:
+        return
+    first = next((c for c in alive if c.variant == baseline), alive[0])
+    twins = [(c, c.twin) for c in alive if c.twin is not None]
+    for one, other in [*((first, c) for c in alive if c is not first), *twins]:
+        name = "gpu_time" if one.times.principal == other.times.principal == "gpu_time" else "call_time"
+        yield one.times.series[name], other.times.series[name]
+
+
+def _too_long_for_a_gate(candidate: Candidate) -> bool:
+    gated = candidate.times.gated
+    return gated is not None and gated.gave_up
+
+
+def _capturable(candidates: Sequence[Candidate]) -> list[Candidate]:
+    """A variant that replays graphs by itself is its own graph time."""
+    return [c for c in candidates if not parse_variant(c.variant).execution.asks_for_graphs]

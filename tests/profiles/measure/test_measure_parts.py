@@ -15,10 +15,10 @@ from torch import Tensor
 from profiles.measure.device import DeviceLostError
 from profiles.measure.failures import VariantError, code_of, ended
 from profiles.measure.forks import Spotlight, run_in_fork
-from profiles.measure.memory import peak_memory
+from profiles.measure.memory import call_memory
 from profiles.measure.messages import Inbox, Message, Outbox, Passed, Trouble
 from profiles.measure.metrics import rate_metric, time_metric
-from profiles.measure.rounds import Pace, pace, shuffled_rounds
+from profiles.measure.rounds import least_samples, pace, shuffled_rounds
 from profiles.measure.subject import Subject
 from profiles.operations.implementation import UnsupportedError, parts
 from profiles.plan import Plan
@@ -31,46 +31,57 @@ PLAN = Plan(samples=30, budget_s=15.0)
 # --- pace and order -------------------------------------------------------------------------------------------------
 
 
-def test_a_fast_call_gets_all_samples_in_blocks_of_many_calls() -> None:
+def test_a_fast_call_gets_all_samples_over_the_plans_builds_in_blocks_of_many_calls() -> None:
     fast = pace(1e-4, plan=PLAN, subjects=5)
-    assert (fast.samples, fast.doubt) == (30, None)
-    assert fast.calls(1e-4) == 400  # 40 ms
+    assert (fast.builds, fast.per_build, fast.doubt) == (8, 4, None)
+    assert fast.samples == 32  # at least the 30 that were asked for
+    assert fast.calls(1e-4) == 250  # 25 ms
 
 
 def test_a_block_follows_how_long_calls_take_now() -> None:
     fast = pace(1e-4, plan=PLAN, subjects=5)
-    assert fast.calls(1e-3) == 40
+    assert fast.calls(1e-3) == 25
     assert fast.calls(10.0) == 1
 
 
 def test_a_tight_budget_never_goes_below_twenty_samples() -> None:
-    slow = pace(0.2, plan=PLAN, subjects=5)  # 20 rounds of two calls: 8 s of a share of 3 s
-    assert (slow.samples, slow.doubt) == (20, None)
+    slow = pace(0.2, plan=PLAN, subjects=5)  # 24 turns of two calls: 10 s of a share of 3 s
+    assert (slow.builds, slow.per_build, slow.doubt) == (8, 3, None)
     assert slow.calls(0.2) == 1
 
 
 def test_a_call_of_a_second_among_many_variants_still_has_twenty_samples() -> None:
-    assert pace(1.0, plan=PLAN, subjects=7).samples == 20
+    assert pace(1.0, plan=PLAN, subjects=7).samples == 24
 
 
 def test_an_enormous_call_gets_fewer_samples_and_a_doubt() -> None:
     enormous = pace(12.0, plan=PLAN, subjects=1)
-    assert enormous.samples == 3
+    assert (enormous.builds, enormous.per_build) == (3, 1)
     assert enormous.doubt == "only 3 samples: one call takes 12.0 s"
 
 
-def test_rounds_are_shuffled_alike_for_equal_seeds_and_hold_each_subject_once() -> None:
-    paces = [Pace(20, 0.04)] * 4
-    order = list(shuffled_rounds(paces, seed=7))
-    assert order == list(shuffled_rounds(paces, seed=7))
-    assert order != list(shuffled_rounds(paces, seed=8))
+def test_a_plan_of_very_many_builds_has_one_turn_in_each() -> None:
+    many = pace(1e-4, plan=Plan(samples=30, builds=1000, budget_s=600.0), subjects=1)
+    assert (many.builds, many.per_build) == (1000, 1)
+
+
+@pytest.mark.parametrize(("builds", "least"), [(2, 20), (8, 24), (7, 21), (20, 20), (1000, 20)])
+def test_the_least_samples_are_twenty_in_whole_builds_unless_there_are_more_builds(builds: int, least: int) -> None:
+    assert least_samples(builds) == least
+
+
+def test_rounds_are_shuffled_alike_for_equal_seeds_and_hold_each_candidate_once() -> None:
+    turns = [20] * 4
+    order = list(shuffled_rounds(turns, seed=7))
+    assert order == list(shuffled_rounds(turns, seed=7))
+    assert order != list(shuffled_rounds(turns, seed=8))
     by_round = [[index for number, index in order if number == wanted] for wanted in range(20)]
     assert all(sorted(indices) == [0, 1, 2, 3] for indices in by_round)
     assert len({tuple(indices) for indices in by_round}) > 5
 
 
-def test_a_subject_with_fewer_samples_sits_out_the_last_rounds() -> None:
-    counts = Counter(index for _, index in shuffled_rounds([Pace(5, 0.04), Pace(3, 0.04)], seed=0))
+def test_a_candidate_with_fewer_turns_sits_out_the_last_rounds() -> None:
+    counts = Counter(index for _, index in shuffled_rounds([5, 3], seed=0))
     assert counts == {0: 5, 1: 3}
 
 
@@ -81,6 +92,11 @@ def test_a_time_is_the_median_between_its_quartiles() -> None:
     metric = time_metric("call_time", [5.0, 1.0, 2.0, 4.0, 3.0])
     assert (metric.low, metric.value, metric.high, metric.interval) == (2.0, 3.0, 4.0, "p25-p75")
     assert metric.samples == (5.0, 1.0, 2.0, 4.0, 3.0)
+
+
+def test_samples_keep_their_builds_and_moments() -> None:
+    metric = time_metric("gpu_time", [5.0, 6.0], builds=[0, 1], at_s=[0.12345, 1.5], method="gated events")
+    assert (metric.builds, metric.at_s, metric.method) == ((0, 1), (0.123, 1.5), "gated events")
 
 
 def test_samples_keep_six_digits() -> None:
@@ -109,7 +125,10 @@ def test_peak_memory_counts_what_lives_at_the_same_time() -> None:
         del first
         return second + 1
 
-    assert peak_memory(subject(two_then_one), CPU) == pytest.approx(2 << 20, abs=64)  # beside torch's scalars
+    found = call_memory(subject(two_then_one), CPU)
+    assert found.peak == pytest.approx(2 << 20, abs=64)  # beside torch's scalars
+    assert found.workspace == pytest.approx(1 << 20, abs=64)  # the output is the other half
+    assert found.reserved is None
 
 
 # --- failures -------------------------------------------------------------------------------------------------------

@@ -1,0 +1,110 @@
+"""Builds, the replicates of timing: equal values in fresh memory for every candidate, again and again.
+
+Where buffers lie decides a share of what a call takes, and no number of rounds over the same buffers averages it out.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from itertools import cycle
+from typing import Any
+
+import torch
+
+from profiles.measure import rotation
+from profiles.measure.cache_policy import CacheState, Rewrites
+from profiles.measure.subject import Subject
+from profiles.variant import Execution, parse_variant
+
+SHARE_FOR_BUFFERS = 4  # a quarter of what is free; beyond that the candidates of a build share their buffers
+SHARE_FOR_THE_PAST = 8
+MOST_CAPTURES = 8  # of `cudagraph`: each copy of the inputs has a graph with a memory pool of its own
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A candidate within one build: itself on copies of the inputs, which calls back to back take in turn."""
+
+    build: int
+    subjects: tuple[Subject, ...]
+    in_turn: Iterator[Subject]
+    rewrites: Rewrites
+
+    @property
+    def single(self) -> Subject:
+        return self.subjects[0]
+
+    @contextmanager
+    def context(self) -> Iterator[None]:
+        """Of every copy: contexts may differ by inputs."""
+        with ExitStack() as contexts:
+            for subject in self.subjects:
+                contexts.enter_context(subject.context())
+            yield
+
+
+class Builds:
+    """Makes the places of one build after the other.
+
+    Past builds' buffers are kept as long as memory is plenty: an allocator would hand the same addresses out again.
+    """
+
+    def __init__(self, device: torch.device, cache: CacheState, template: Any) -> None:
+        """`template` are inputs whose values every build has; they are never timed themselves."""
+        self._device, self._cache, self._template = device, cache, template
+        self._past: deque[tuple[list[Any], int]] = deque()
+        self._tidy = device.type == "cuda"
+
+    def places(self, build: int, subjects: Sequence[Subject]) -> list[Place]:
+        """One for each of the subjects, in their order."""
+        self._make_room()
+        room = free_bytes(self._device) // SHARE_FOR_BUFFERS
+        first = self._copies(subjects[0], room)
+        size = rotation.size_bytes(t for inputs in first for t in rotation.tensors(inputs))
+        if size * len(subjects) <= room:
+            sets = [first, *(self._copies(subject, room) for subject in subjects[1:])]
+            self._past.append((sets, size * len(sets)))
+        else:
+            sets = [first] * len(subjects)
+            self._past.append((sets, size))
+        return [self._place(build, subject, copies) for subject, copies in zip(subjects, sets, strict=True)]
+
+    def leave_cache(self) -> None:
+        """From now on the allocator keeps its unused blocks: after a failed capture it may not be able to part."""
+        self._tidy = False
+
+    def _copies(self, subject: Subject, room: int) -> list[Any]:
+        """Graphs that torch records read the weights in place, and would be recorded anew for every other address."""
+        execution = parse_variant(subject.variant).execution
+        in_place = self._device.type == "cuda" and execution.compiles and execution.asks_for_graphs
+        kept = rotation.weights(self._template) if in_place else ()
+        most = MOST_CAPTURES if execution is Execution.CUDAGRAPH else rotation.MOST_COPIES
+        return self._cache.copies(self._template, kept=kept, room_bytes=room // 2)[:most]
+
+    def _place(self, build: int, subject: Subject, copies: Sequence[Any]) -> Place:
+        there = tuple(subject.on(inputs) for inputs in copies)
+        return Place(build, there, cycle(there), self._cache.rewrites(copies[0]))
+
+    def _make_room(self) -> None:
+        """Forget the oldest builds, all but the last, while they take more than their share of the memory."""
+        allowed = free_bytes(self._device) // SHARE_FOR_THE_PAST
+        while len(self._past) > 1 and sum(size for _, size in self._past) > allowed:
+            self._past.popleft()
+        if self._past and self._past[-1][1] > allowed:
+            self._past.clear()
+        if self._tidy:
+            torch.cuda.empty_cache()
+
+
+def free_bytes(device: torch.device) -> int:
+    """What can still be allocated on the device, roughly."""
+    if device.type != "cuda":
+        free_pages = "SC_AVPHYS_PAGES"  # not on macOS, where half of the memory is taken for free
+        pages = os.sysconf(free_pages) if free_pages in os.sysconf_names else os.sysconf("SC_PHYS_PAGES") // 2
+        return pages * os.sysconf("SC_PAGE_SIZE")
+    free, _ = torch.cuda.mem_get_info(device)
+    return int(free) + torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)

@@ -1,0 +1,191 @@
+"""The steps of a sweep: what is taken of a candidate in each of its turns."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+import torch
+
+from profiles.measure import call_time, cupti_time, load
+from profiles.measure.builds import Place
+from profiles.measure.cache_policy import CacheState
+from profiles.measure.candidate import Candidate
+from profiles.measure.cupti_time import RecordsError
+from profiles.measure.device import synchronise
+from profiles.measure.gate import Gate
+from profiles.measure.gpu_time import GatedTimer, Sample
+from profiles.measure.graph_time import CaptureError, Replay
+from profiles.measure.rounds import Pace
+from profiles.measure.sync_time import time_lone_call
+from profiles.measure.times import RECORDED, Times
+from profiles.plan import Plan
+
+WARM_CALLS = 3  # of each copy in a new build: a graph that torch keeps is warmed, recorded, then replayed
+WARM_S = 0.05  # a call as long as that is warm after one
+SINGLES = 5  # gated samples in a turn, of calls of less than 2 ms
+SINGLES_S = 0.01
+
+
+@dataclass(frozen=True, slots=True)
+class Kit:
+    """What all steps need: the plan, the device with its gate (None on a CPU) and cache, and the trial's clock."""
+
+    plan: Plan
+    device: torch.device
+    gate: Gate | None
+    cache: CacheState
+    begun_s: float
+
+    def at_s(self) -> float:
+        return time.monotonic() - self.begun_s
+
+
+class Calls:
+    """Single calls, calls back to back, and calls behind the gate: everything that needs no more than calling."""
+
+    def __init__(self, kit: Kit, announce: Callable[[Candidate], None]) -> None:
+        self._kit, self._announce = kit, announce
+
+    def turns(self, pace: Pace) -> int:
+        return pace.per_build
+
+    def taken(self, candidate: Candidate) -> int:
+        return len(candidate.times.series["call_time"])
+
+    def begin(self, candidate: Candidate) -> None:
+        """Call every copy until its memory, and whatever is made for its addresses, is there."""
+        warm(place_of(candidate), self._kit.device, candidate.times.seconds_per_call)
+
+    def take(self, candidate: Candidate) -> None:
+        kit, times, place = self._kit, candidate.times, place_of(candidate)
+        self._announce(candidate)
+        pace = pace_of(candidate)
+        load.before_block(kit.plan.load, place.single.call, kit.device, block_s=pace.block_s)
+        self._call(times, place, pace)
+        if times.gated is not None:
+            for _ in range(singles(times.seconds_per_call)):
+                self._sample(times, times.gated, place)
+        times.observer.after_block(kit.device, build=place.build, at_s=kit.at_s())
+
+    def _call(self, times: Times, place: Place, pace: Pace) -> None:
+        """A lone call, then a block; where a block is one call, the lone one is both."""
+        lone = time_lone_call(next(place.in_turn), self._kit.device)
+        times.add("sync_time", lone.total_ns, at_s=self._kit.at_s())
+        if times.gated is not None and times.gated.gave_up:
+            times.add("host_time", lone.enqueue_ns, at_s=self._kit.at_s())
+        calls = pace.calls(times.seconds_per_call)
+        ns = float(lone.total_ns)
+        if calls > 1:
+            ns = call_time.time_block(place.in_turn, self._kit.device, calls=calls)
+        times.add("call_time", ns, at_s=self._kit.at_s())
+        times.seconds_per_call = ns / 1e9
+
+    def _sample(self, times: Times, gated: GatedTimer, place: Place) -> None:
+        sample: Sample = gated.sample(place.single.call, partial(self._kit.cache.prepare, place.rewrites))
+        times.add("gpu_time", sample.duration_ns, at_s=self._kit.at_s())
+        if not gated.gave_up:
+            times.add("host_time", sample.enqueue_ns, at_s=self._kit.at_s())
+
+
+class Replays:
+    """Replays of a graph that holds a call of every copy, behind the gate. Where capturing fails, a note says why."""
+
+    def __init__(self, kit: Kit, gate: Gate, *, after_failure: Callable[[], None]) -> None:
+        self._kit, self._timer, self._after_failure = kit, GatedTimer(kit.device, gate), after_failure
+
+    def turns(self, pace: Pace) -> int:
+        return pace.per_build
+
+    def taken(self, candidate: Candidate) -> int:
+        """One that cannot be captured keeps nobody waiting."""
+        times = candidate.times
+        return len(times.series["graph_time"]) if times.capturable else times_enough(candidate)
+
+    def begin(self, candidate: Candidate) -> None:
+        times = candidate.times
+        times.replay = None  # its pool goes first
+        if not times.capturable:
+            return
+        try:
+            times.replay = Replay(place_of(candidate).subjects, self._kit.device)
+        except CaptureError as error:
+            times.capturable = False
+            times.notes.append(f"graph_time: cannot be captured in a CUDA graph: {error}")
+            self._after_failure()
+        else:
+            times.graph_pool_bytes = max(times.graph_pool_bytes or 0, times.replay.pool_bytes)
+
+    def take(self, candidate: Candidate) -> None:
+        times, replay = candidate.times, candidate.times.replay
+        if replay is None:
+            return
+        for _ in range(singles(times.seconds_per_call * replay.calls)):
+            sample = self._timer.sample(replay)
+            times.add("graph_time", sample.duration_ns / replay.calls, at_s=self._kit.at_s())
+
+
+class Recordings:
+    """The device's busy time from the driver's records, of those whose calls no gate can hold."""
+
+    def __init__(self, kit: Kit, gate: Gate) -> None:
+        self._kit, self._gate = kit, gate
+
+    def turns(self, pace: Pace) -> int:  # noqa: ARG002 - every step is asked
+        """One recording holds all of a build's calls."""
+        return 1
+
+    def taken(self, candidate: Candidate) -> int:
+        """One whose records cannot be read keeps nobody waiting."""
+        times = candidate.times
+        return len(times.series[RECORDED]) if times.recordable else times_enough(candidate)
+
+    def begin(self, candidate: Candidate) -> None:
+        warm(place_of(candidate), self._kit.device, candidate.times.seconds_per_call)
+
+    def take(self, candidate: Candidate) -> None:
+        kit, times, place = self._kit, candidate.times, place_of(candidate)
+        if not times.recordable:
+            return
+        try:
+            found = cupti_time.busy_times(
+                place.single.call,
+                partial(kit.cache.prepare, place.rewrites),
+                calls=pace_of(candidate).per_build,
+                device=kit.device,
+                gate=self._gate,
+            )
+        except RecordsError as error:
+            times.recordable = False
+            times.notes.append(f"gpu_time: no busy time from the driver's records: {error}")
+            return
+        for ns in found:
+            times.add(RECORDED, ns, at_s=kit.at_s())
+
+
+def times_enough(candidate: Candidate) -> int:
+    return pace_of(candidate).samples
+
+
+def warm(place: Place, device: torch.device, seconds_per_call: float) -> None:
+    for _ in range(WARM_CALLS if seconds_per_call < WARM_S else 1):
+        for subject in place.subjects:
+            subject.call()
+    synchronise(device)
+
+
+def singles(seconds_per_call: float) -> int:
+    """Short calls are sampled several times in a turn: that costs little and steadies a build's median."""
+    return max(1, min(SINGLES, int(SINGLES_S / max(seconds_per_call, 1e-9))))
+
+
+def place_of(candidate: Candidate) -> Place:
+    assert candidate.times.place is not None, "a sweep places its candidates first"
+    return candidate.times.place
+
+
+def pace_of(candidate: Candidate) -> Pace:
+    assert candidate.times.pace is not None, "the warm-up sets it"
+    return candidate.times.pace
