@@ -69,7 +69,8 @@ class Submitted(msgspec.Struct, frozen=True, kw_only=True):
 
 class ComparedVariant(msgspec.Struct, frozen=True, kw_only=True):
     """One row. `speed_up` is baseline ÷ variant: that of `comparison`, over builds, and without one that of medians.
-    `apart` says whether the two spreads (p25–p75) are."""
+    `apart` says whether the two spreads (p25–p75) are. `of_limit` is the share of the measured time that the longest of
+    the device's limits alone would need, `bound` which kind of limit the run is near to, `limit` the sum in words."""
 
     key: str
     variant: str
@@ -79,6 +80,9 @@ class ComparedVariant(msgspec.Struct, frozen=True, kw_only=True):
     speed_up: float | None
     apart: bool | None
     comparison: VariantComparison | None = None
+    of_limit: float | None = None
+    bound: str | None = None
+    limit: str | None = None
     environment: Environment | None
     run: Run | None
 

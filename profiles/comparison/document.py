@@ -6,8 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 
 from profiles.comparison.answer import answer
 from profiles.comparison.caveat import caveat
-from profiles.comparison.entry import EntryT, sections
+from profiles.comparison.entry import EntryT, State, sections
 from profiles.comparison.judgement import Judged, judge_time
+from profiles.comparison.limits import standing
 from profiles.comparison.parts import plain
 from profiles.comparison.speed import By, chosen, offered
 from profiles.comparison.table import Row, rows
@@ -45,6 +46,7 @@ def _workload(
 
 
 def _variant(row: Row[EntryT], source: str) -> ComparedVariant:
+    limit = standing(row.entry) if row.state is State.MEASURED else None
     return ComparedVariant(
         key=row.entry.key,
         variant=row.entry.variant,
@@ -54,6 +56,9 @@ def _variant(row: Row[EntryT], source: str) -> ComparedVariant:
         speed_up=row.speed_up.ratio if row.speed_up else None,
         apart=row.speed_up.apart if row.speed_up else None,
         comparison=row.speed_up.judged if row.speed_up else None,
+        of_limit=limit.share if limit else None,
+        bound=limit.label if limit else None,
+        limit=limit.text if limit else None,
         environment=row.entry.environment,
         run=row.entry.run,
     )
