@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 
 import msgspec
@@ -22,6 +22,8 @@ from profiles.results import Failure, KernelUse, Metric, Run
 from profiles.workload import Workload
 
 WIDEST = 2**63 - 1
+WHOLE = Metric.__struct_fields__
+IN_BRIEF = tuple(field for field in WHOLE if field not in ("samples", "builds", "at_s"))
 
 
 def insert_run(
@@ -52,10 +54,18 @@ def insert_run(
 
 def load_runs(session: Session, run_ids: Collection[int]) -> dict[int, Run]:
     """The runs by id, three queries for all of them."""
-    metrics = _metrics(session, run_ids)
+    metrics = _metrics(session, run_ids, WHOLE)
     kernels = _kernels(session, run_ids)
     rows = session.scalars(select(RunRow).where(RunRow.id.in_(run_ids)))
     return {row.id: _run(row, metrics=metrics[row.id], kernels=kernels[row.id]) for row in rows}
+
+
+def load_briefs(session: Session, run_ids: Collection[int]) -> dict[int, Run]:
+    """The runs by id without samples, kernels and blocks, for lists: these are what a run is large by."""
+    metrics = _metrics(session, run_ids, IN_BRIEF)
+    rows = session.scalars(select(RunRow).where(RunRow.id.in_(run_ids)))
+    whole = {row.id: _run(row, metrics=metrics[row.id], kernels=[]) for row in rows}
+    return {run_id: msgspec.structs.replace(run, blocks=(), twin=()) for run_id, run in whole.items()}
 
 
 def run_digest(run: Run, *, workload: Workload, plan: Plan, environment: Environment | None) -> str:
@@ -128,12 +138,12 @@ def _metric_rows(run_id: int, metrics: Iterable[Metric]) -> Iterator[MetricRow]:
         yield MetricRow(run_id=run_id, position=position, **msgspec.structs.asdict(metric))
 
 
-def _metrics(session: Session, run_ids: Collection[int]) -> defaultdict[int, list[Metric]]:
-    query = select(MetricRow).where(MetricRow.run_id.in_(run_ids)).order_by(MetricRow.run_id, MetricRow.position)
+def _metrics(session: Session, run_ids: Collection[int], fields: Sequence[str]) -> defaultdict[int, list[Metric]]:
+    columns = [getattr(MetricRow, field) for field in fields]
+    wanted = select(MetricRow.run_id, *columns).where(MetricRow.run_id.in_(run_ids))
     found = defaultdict[int, list[Metric]](list)
-    for row in session.scalars(query):
-        values = {field: getattr(row, field) for field in Metric.__struct_fields__}
-        found[row.run_id].append(Metric(**values))
+    for run_id, *values in session.execute(wanted.order_by(MetricRow.run_id, MetricRow.position)):
+        found[run_id].append(Metric(**dict(zip(fields, values, strict=True))))
     return found
 
 

@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from db.models import RunRow, TrialRow
 from db.records import VariantSteps
-from db.run_rows import failure_of, load_runs
+from db.run_rows import failure_of, load_briefs
 from db.views import TrialView, VariantProgress
 from profiles.results import Run
 
@@ -29,7 +29,7 @@ def _runs(session: Session, trial_ids: Sequence[int]) -> dict[int, dict[str, Run
     query = select(RunRow.id, RunRow.trial_id).where(RunRow.trial_id.in_(trial_ids))
     trial_of = dict(session.execute(query).all())
     found: dict[int, dict[str, Run]] = {}
-    for run_id, run in load_runs(session, trial_of.keys()).items():
+    for run_id, run in load_briefs(session, trial_of.keys()).items():
         found.setdefault(trial_of[run_id], {})[run.variant] = run
     return found
 

@@ -37,7 +37,10 @@ class JobStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VariantProgress:
-    """Where one variant of a running trial is: the phases it passed, the one it is in, its run once that has ended."""
+    """Where one variant of a running trial is: the phases it passed, the one it is in, its run once that has ended.
+
+    The run is here without samples, kernels and blocks; `GET /runs/{run_id}` and comparisons have it whole.
+    """
 
     variant: str
     passed: tuple[Phase, ...] = ()

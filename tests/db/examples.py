@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from db.jobs import submit_job
 from db.runs import store_run
 from db.session import Database
@@ -89,6 +91,12 @@ def measured(variant: str, *, gpu_time_ns: float = 178_500.0, kernel: str = "fmh
         ),
         conditions=Conditions(host="bench-3", started_at="2026-11-28T14:22:00.250000+00:00", duration_s=1.5),
     )
+
+
+def in_brief(run: Run) -> Run:
+    """As lists show it."""
+    metrics = tuple(msgspec.structs.replace(m, samples=None, builds=None, at_s=None) for m in run.metrics)
+    return msgspec.structs.replace(run, metrics=metrics, kernels=(), blocks=(), twin=())
 
 
 def refused(variant: str) -> Run:

@@ -16,6 +16,7 @@ from tests.db.examples import (
     RAN_OUT,
     attention,
     failed,
+    in_brief,
     ladder,
     measure,
     measured,
@@ -93,6 +94,13 @@ def test_open_and_ended_jobs_are_listed_apart(database: Database) -> None:
     first, second = ended_jobs(database, limit=2), ended_jobs(database, offset=2, limit=2)
     assert [shown.id for shown in (*first.items, *second.items)] == done[::-1]
     assert (first.total, second.total) == (3, 3)
+
+
+def test_lists_of_jobs_load_no_samples_and_no_kernels(database: Database) -> None:
+    """A page of jobs would else be megabytes: the comparison has them."""
+    shown = measure(database, measured("naive"))
+    assert ended_jobs(database).items[0].trials[0].progress[0].run == in_brief(measured("naive"))
+    assert comparison(database, shown.comparison_id).entries[0].run == measured("naive")
 
 
 def test_cancelling_a_queued_job_ends_it_at_once_and_leaves_nothing_open(database: Database) -> None:

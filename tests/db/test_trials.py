@@ -13,7 +13,7 @@ from db.trials import assignment, beat, claim_trial, finish_trial, give_back, re
 from db.views import JobStatus, TrialStatus
 from profiles.protocol import Phase, Progress
 from profiles.results import FailureKind, RunStatus
-from tests.db.examples import CPU, RAN_OUT, failed, ladder, measured, refused, submit_and_claim
+from tests.db.examples import CPU, RAN_OUT, failed, in_brief, ladder, measured, refused, submit_and_claim
 
 
 def test_claim_gives_the_attempt_once_and_nothing_to_the_second_worker(database: Database) -> None:
@@ -102,7 +102,7 @@ def test_after_two_attempts_a_trial_fails_as_worker_lost_and_keeps_what_was_stor
     assert lost.failure is not None
     assert lost.failure.kind is FailureKind.WORKER_LOST
     naive, flash = lost.progress
-    assert naive.run == measured("naive")
+    assert naive.run == in_brief(measured("naive"))
     assert flash.run is not None
     assert (flash.run.status, flash.run.failure) == (RunStatus.FAILED, lost.failure)
     assert job(database, submitted.id).status is JobStatus.DONE
@@ -217,7 +217,7 @@ def test_a_running_trial_hears_of_its_cancelling_by_its_beat(database: Database)
     assert (heard.owned, heard.cancel_requested) == (True, True)
     assert finish_trial(database, trial_id, worker="w1", attempt=attempt, status=TrialStatus.CANCELLED)
     naive, flash = trial(database, trial_id).progress
-    assert naive.run == measured("naive")
+    assert naive.run == in_brief(measured("naive"))
     assert flash.run is not None
     assert (flash.run.status, flash.run.failure) == (RunStatus.CANCELLED, None)
     assert job(database, submitted.id).status is JobStatus.CANCELLED
