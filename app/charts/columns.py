@@ -10,10 +10,10 @@ from app.charts.bars import small_bar
 from app.charts.doubts import Doubts
 from app.charts.limits import limit_cell
 from app.charts.markup import missing
+from app.charts.output import output
 from app.charts.receipt import what_ran
 from app.charts.verdict import speed_up_cell
-from app.formatting import count, error
-from app.markup import Tone, badge
+from app.formatting import count
 from profiles.comparison.entry import Entry, State, in_state
 from profiles.comparison.figures import TimeUnit, digits, mib, rate, time_unit
 from profiles.comparison.roles import traced_ns
@@ -135,7 +135,7 @@ def columns(frame: Frame) -> tuple[Column, ...]:
         *([Column("Useful", "TFLOP/s", _flops)] if frame.flops else []),
         *([Column("Of limit", "", lambda row, _, __: limit_cell(row.entry), number=False)] if frame.ceilings else []),
         Column("Peak mem", "MiB", _memory),
-        Column("Output", "rel. error", lambda _, run, __: _output(run)),
+        Column("Output", "rel. error", lambda _, run, __: output(run)),
     )
 
 
@@ -208,16 +208,3 @@ def _metric(metric: Metric | None, write: Callable[[float], str], frame: Frame) 
     if metric is None:
         return missing("not recorded")
     return frame.doubts.mark(write(metric.value), metric.doubt)
-
-
-def _output(run: Run) -> str:
-    found = run.correctness
-    if found is None:
-        return missing("the output was not checked")
-    if found.passed:
-        title = f"within tolerance {error(found.tolerance)}; greatest absolute error {error(found.max_abs)}"
-        return (
-            f'<span class="fs-nowrap" title="{title}"><span class="fs-tick">✓</span> {error(found.relative_l2)}</span>'
-        )
-    wrong = f"{found.nonfinite:,} not finite" if found.nonfinite else error(found.relative_l2)
-    return f'<span title="tolerance {error(found.tolerance)}">{badge("incorrect", Tone.BAD)} {wrong}</span>'

@@ -14,6 +14,7 @@ from profiles.comparison.figures import mib, prose_time, rate, ratio, ratio_rang
 from profiles.comparison.judgement import Judged
 from profiles.comparison.limits import share_words, standing
 from profiles.comparison.parts import plain
+from profiles.comparison.reason import varying_sentence
 from profiles.comparison.speed import TITLES, By, chosen, time
 from profiles.comparison.table import Row, rows
 from profiles.comparison.visits import axis_noun, shape_cost, walked_cost
@@ -81,7 +82,7 @@ def _columns(section: Sequence[Entry], by: By) -> list[Column]:
         Column("operators", lambda row: _counted(row, lambda counts: counts.operators)),
         Column("tokens/s", lambda row: _metric(row, "tokens_per_s", rate)),
         Column("TFLOP/s", lambda row: _metric(row, "useful_tflops", _tflops)),
-        Column("of limit", _of_limit),
+        Column("of limit", _of_limit, figure=False),
         Column("peak MiB", lambda row: _metric(row, "peak_memory", mib)),
         Column("rel. error", _error),
         Column("", lambda row: None if row.state is State.MEASURED else row.state, figure=False, missing=""),
@@ -162,6 +163,8 @@ def _notes(row: Row[Entry]) -> list[str]:
     judged = _judged(row)
     notes += [] if judged is None else [f"speed-up, {note}" for note in judged.notes]
     notes += [f"{metric.name} is in doubt, {metric.doubt}" for metric in run.metrics if metric.doubt]
+    if run.correctness is not None and (varies := varying_sentence(run.correctness)):
+        notes.append(varies)
     if run.receipt is not None and run.receipt.fell_back:
         notes.append(f"asked for {run.receipt.asked}, ran {run.receipt.ran or 'something else'}")
     notes += [*_visits(row.entry), *run.notes]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from profiles.comparison import figures
 from profiles.comparison.entry import Entry
 from profiles.comparison.parts import Part, mono, text
-from profiles.results import Failure, FailureKind
+from profiles.results import Correctness, Failure, FailureKind
 
 SAID = {
     FailureKind.UNSUPPORTED: "is not supported here",
@@ -35,18 +35,29 @@ def failed_sentence(entry: Entry) -> tuple[Part, ...]:
 
 
 def incorrect_sentence(entry: Entry) -> tuple[Part, ...]:
-    """`custom_norm` is incorrect: 12 values of its output are NaN or infinite. It has no speed-up."""
+    """`custom_norm` is incorrect: NaN in 12 of 8,192 rows. It has no speed-up."""
     correctness = entry.run.correctness if entry.run is not None else None
-    if correctness is None:
-        why = ""
-    elif correctness.nonfinite:
+    why = _why_incorrect(correctness) if correctness is not None else None
+    return (mono(entry.variant), text(f" is incorrect{f': {why}' if why else ''}. It has no speed-up."))
+
+
+def varying_sentence(correctness: Correctness) -> str | None:
+    """Of outputs that are right and not equal; None where equal calls gave equal bits, or nobody looked."""
+    if correctness.deterministic is not False or not correctness.passed:
+        return None
+    return f"not deterministic: {correctness.repeats} equal calls did not give equal bits, all within tolerance"
+
+
+def _why_incorrect(correctness: Correctness) -> str | None:
+    """What the check said; results from before it gave reasons have figures alone."""
+    if correctness.reason:
+        return correctness.reason
+    if correctness.nonfinite:
         values = figures.count(correctness.nonfinite, "value")
-        why = f": {values} of its output {'is' if correctness.nonfinite == 1 else 'are'} NaN or infinite"
-    elif correctness.relative_l2 is not None:
-        why = f": relative error {correctness.relative_l2:.1e}, tolerance {correctness.tolerance:.1e}"
-    else:
-        why = ""
-    return (mono(entry.variant), text(f" is incorrect{why}. It has no speed-up."))
+        return f"{values} of its output {'is' if correctness.nonfinite == 1 else 'are'} NaN or infinite"
+    if correctness.relative_l2 is not None:
+        return f"relative error {correctness.relative_l2:.1e}, tolerance {correctness.tolerance:.1e}"
+    return None
 
 
 def advice(failure: Failure | None) -> str | None:

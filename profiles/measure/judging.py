@@ -39,10 +39,10 @@ def judge(outputs: Sequence[Tensor], yardstick: Yardstick) -> Correctness:
     worst = max(judged, key=lambda one: one.row_error / one.row_allowed)
     reason = None
     if relative > yardstick.tolerance and not 0 < wrong <= FEW * rows:
-        reason = f"relative error {relative:.1e}, tolerance {yardstick.tolerance:.1e}"
+        reason = f"relative error {written(relative)}, tolerance {written(yardstick.tolerance)}"
     elif wrong:
         which = "it" if wrong == 1 else "the worst"
-        reason = f"{_of(wrong, rows)} wrong: {which} is off by {worst.row_error:.1e}, {worst.row_allowed:.1e} passes"
+        reason = f"{_of(wrong, rows)} wrong: {which} is {_off(worst)}"
     return Correctness(
         relative_l2=relative,
         max_abs=max(one.greatest for one in judged),
@@ -72,7 +72,7 @@ def why_not_theirs(outputs: Sequence[Tensor], yardstick: Yardstick) -> str | Non
     if not all(map(math.isfinite, errors)):
         rows = sum(len(one.sizes) for one in yardstick.expected)
         return f"{_holes(outputs).words(rows)} with other inputs"
-    return f"with other inputs its output is off by {max(errors):.1e}, as an earlier call's would be"
+    return f"with other inputs its output is off by {written(max(errors))}, as an earlier call's would be"
 
 
 def _judged(output: Tensor, expected: Expected) -> Judged:
@@ -133,6 +133,18 @@ def _holes(outputs: Iterable[Tensor]) -> Holes:
             nan_rows += int(nan.any(dim=-1).sum())
             infinite_rows += int(infinite.any(dim=-1).sum())
     return Holes(elements=elements, rows=rows, nan_rows=nan_rows, infinite_rows=infinite_rows, unwritten_rows=unwritten)
+
+
+def _off(row: Judged) -> str:
+    return f"off by {written(row.row_error)}, {written(row.row_allowed)} passes"
+
+
+def written(error: float) -> str:
+    """`1.4`, `0.05`, `2.0e-3`"""
+    if error >= 0.01:
+        return f"{error:.2g}"
+    mantissa, _, exponent = f"{error:.1e}".partition("e")
+    return f"{mantissa}e{int(exponent)}"
 
 
 def _of(count: int, rows: int) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import msgspec
+import pytest
 
 from profiles.comparison.caveat import caveat
 from profiles.comparison.entry import MeasuredEntry, entries_of
@@ -48,6 +49,15 @@ def test_incorrect_variant_is_told_before_anything_else() -> None:
     wrong = msgspec.structs.replace(ladder_runs()[2], status=RunStatus.INCORRECT, correctness=nan)
     assert _told(entries_of(results(*ladder_runs()[:2], wrong))) == (
         "Incorrect: sdpa_auto is incorrect: 12 values of its output are NaN or infinite. It has no speed-up."
+    )
+
+
+@pytest.mark.parametrize("why", ["NaN in 12 of 8,192 rows", "1 of 8,192 rows is wrong: it is off by 1.4, 0.03 passes"])
+def test_incorrect_variant_is_told_with_what_the_check_said(why: str) -> None:
+    found = Correctness(relative_l2=2e-3, max_abs=1.0, nonfinite=0, tolerance=1e-2, passed=False, reason=why)
+    wrong = msgspec.structs.replace(ladder_runs()[2], status=RunStatus.INCORRECT, correctness=found)
+    assert _told(entries_of(results(*ladder_runs()[:2], wrong))) == (
+        f"Incorrect: sdpa_auto is incorrect: {why}. It has no speed-up."
     )
 
 
