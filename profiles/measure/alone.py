@@ -33,6 +33,16 @@ def relative_error(output: Tensor | tuple[Tensor, ...], expected: tuple[Tensor, 
     return max(errors, key=lambda error: (math.isnan(error), error))
 
 
+def worst_row_error(output: Tensor | tuple[Tensor, ...], expected: tuple[Tensor, ...]) -> float:
+    """Of one row (the last axis) of any output, against its own norm or the usual one, whichever is more."""
+    outputs = output if isinstance(output, tuple) else (output,)
+    worst = []
+    for got, wanted in zip(outputs, expected, strict=True):
+        norms, errors = wanted.norm(dim=-1), (got.double() - wanted).norm(dim=-1)
+        worst.append(float((errors / norms.clamp(min=norms.square().mean().sqrt())).max()))
+    return max(worst, key=lambda error: (math.isnan(error), error))
+
+
 def gpu_times(
     call: Callable[[], Any], device: torch.device, samples: int, prepare: Callable[[], None] | None = None
 ) -> list[float]:

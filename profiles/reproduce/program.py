@@ -28,13 +28,16 @@ PREPARED = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Told:
-    """What `main` is made of; `device` is where it was measured (`cpu`, `cuda`), `allowed` the error that passes."""
+    """What `main` is made of; `device` is where it was measured (`cpu`, `cuda`), `allowed` the error that passes.
+
+    `by_row`: some rows were wrong, where the whole may hide it."""
 
     function: str
     execution: Execution
     cache: CachePolicy
     samples: int
     allowed: str
+    by_row: bool
     device: str
     within_context: bool
 
@@ -87,12 +90,7 @@ def _in_context(told: Told, body: list[str]) -> Iterator[str]:
 
 def _body(told: Told) -> list[str]:
     return [
-        "    error = relative_error(calls[0](), expected)",
-        "    correct = error <= allowed  # False for NaN",
-        '    verdict = "correct" if correct else "INCORRECT"',
-        '    print(f"{verdict}: relative L2 error {error:.2e}, up to {allowed:.2e} passes")',
-        "    if not correct:",
-        "        return 1",
+        *_check(by_row=told.by_row),
         '    here = torch.cuda.get_device_name(device) if device.type == "cuda" else "CPU"',
         """    print(f"{'':<10}{f'here, {here}':<40}Fusescope, {MEASURED_ON}")""",
         '    if device.type == "cuda":',
@@ -100,3 +98,17 @@ def _body(told: Told) -> list[str]:
         '        show("gpu_time", times, MEASURED.get("gpu_time"))',
         '    show("call_time", call_times(calls, device, options.samples), MEASURED.get("call_time"))',
     ]
+
+
+def _check(*, by_row: bool) -> Iterator[str]:
+    yield "    output = calls[0]()"
+    yield "    error = relative_error(output, expected)"
+    if by_row:
+        yield "    row_error = worst_row_error(output, expected)"
+        yield '    print(f"worst row: relative error {row_error:.2e}, up to {ROW_ALLOWED:.2e} passes")'
+    yield f"    correct = error <= allowed{' and row_error <= ROW_ALLOWED' if by_row else ''}  # False for NaN"
+    yield '    verdict = "correct" if correct else "INCORRECT"'
+    yield '    print(f"{verdict}: relative L2 error {error:.2e}, up to {allowed:.2e} passes")'
+    yield "    if not correct:"
+    yield "        return 1"
+    yield "    del output, expected"

@@ -90,6 +90,7 @@ class _Sources:
             samples=entry.plan.samples,
             device="cpu" if entry.environment is None else entry.environment.device,
             within_context=self.context is not None,
+            by_row=_row_allowed(entry) is not None,
             allowed="ALLOWED" if _allowed(entry) is not None else "error_allowed()",
         )
         self.main = _definition(PROGRAM, main_text(told))
@@ -144,6 +145,8 @@ def _constants(entry: Entry, run: Run, body: str) -> str:
     lines = [assignment(name, value) for name, value in values.items() if re.search(rf"\b{name}\b", body)]
     if (allowed := _allowed(entry)) is not None:
         lines.append(f"{assignment('ALLOWED', allowed)}  # relative L2 error that passes")
+    if (row_allowed := _row_allowed(entry)) is not None:
+        lines.append(f"{assignment('ROW_ALLOWED', row_allowed)}  # of its worst row")
     metrics = {by: run.metric(by) for by in By}
     measured = {str(by): (found.value, found.low, found.high) for by, found in metrics.items() if found is not None}
     device = "nothing" if entry.environment is None else said(entry.environment.device_name)
@@ -169,6 +172,12 @@ def _right(entry: Entry) -> tuple[str, ...]:
 def _allowed(entry: Entry) -> float | None:
     found = entry.run.correctness if entry.run is not None else None
     return None if found is None else found.tolerance
+
+
+def _row_allowed(entry: Entry) -> float | None:
+    """None where no row was wrong."""
+    found = entry.run.correctness if entry.run is not None else None
+    return found.row_allowed if found is not None and found.rows_wrong else None
 
 
 def _packages(entry: Entry) -> str:

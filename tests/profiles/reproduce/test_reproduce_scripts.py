@@ -1,0 +1,146 @@
+"""Every variant's script: runs with torch alone, has Fusescope's own inputs and error, and reads like our own code."""
+
+from __future__ import annotations
+
+import ast
+import re
+import runpy
+import subprocess
+import sys
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from profiles import catalog
+from profiles.measure import executions, loading
+from profiles.measure.correctness import check
+from profiles.measure.yardstick import yardstick
+from profiles.operations.implementation import parts
+from profiles.plan import CachePolicy
+from profiles.reproduce.script import reproducer
+from profiles.variant import Execution, parse_variant
+from tests.profiles.reproduce.alone import ABSENT, EVERY, H200, OURS, WORKLOADS, entry, ran
+
+DEVICE = torch.device("cpu")
+IMPLEMENTATIONS = [(operation, variant) for operation, variant in EVERY if "@" not in variant]
+ONLY_CUDA = {"sdpa_efficient", "sdpa_cudnn"}
+
+
+def runs_on_a_cpu(variant: str) -> bool:
+    name, execution = parse_variant(variant)
+    return name not in ONLY_CUDA and execution is not Execution.CUDAGRAPH
+
+
+@pytest.mark.parametrize(("operation", "variant"), [pair for pair in EVERY if runs_on_a_cpu(pair[1])])
+def test_a_script_runs_with_torch_alone(operation: str, variant: str, tmp_path: Path) -> None:
+    absent = OURS if operation == "decoder_prefill" else ABSENT
+    told = ran(reproducer(entry(operation, variant)).text, tmp_path, "--samples", "3", absent=absent)
+    assert (told.returncode, told.stderr) == (0, "")
+    verdict, head, time = told.stdout.splitlines()
+    assert verdict.startswith("correct: relative L2 error ")
+    assert head.split() == ["here,", "CPU", "Fusescope,", "a", "processor"]
+    assert re.fullmatch(r"call_time +[\d,.]+ (µs|ms) \([\d,.]+–[\d,.]+\) +50\.0 µs \(40\.0–60\.0\)", time)
+
+
+@pytest.mark.parametrize("variant", ["sdpa_efficient", "sdpa_cudnn"])
+def test_a_script_of_what_a_cpu_cannot_run_ends_with_torchs_own_reason(variant: str, tmp_path: Path) -> None:
+    told = ran(reproducer(entry("attention", variant)).text, tmp_path)
+    assert told.returncode == 1
+    assert "RuntimeError" in told.stderr
+
+
+@pytest.mark.parametrize(("operation", "variant"), IMPLEMENTATIONS)
+def test_a_script_has_the_same_inputs_and_the_same_error(operation: str, variant: str, tmp_path: Path) -> None:
+    workload = WORKLOADS[operation]
+    script = loaded(reproducer(entry(operation, variant)).text, tmp_path)
+    module = loading.operation_module(workload)
+    inputs, made = module.inputs(workload, DEVICE), script["make_inputs"](DEVICE)
+    assert tensors(made).keys() == tensors(inputs).keys() != set()
+    assert all(torch.equal(tensors(made)[name], value) for name, value in tensors(inputs).items())
+    if variant not in ONLY_CUDA:
+        function, context = parts(loading.implementation(workload, variant))
+        with torch.no_grad(), context(inputs):
+            measured = check(lambda: function(inputs), yardstick(module, workload, inputs))
+        with torch.no_grad(), script.get("CONTEXT", lambda _: nullcontext())(made):
+            error = script["relative_error"](script[variant](made), script["reference"](made))
+        assert error == pytest.approx(measured.relative_l2, rel=1e-6)
+        assert script["error_allowed"]() == module.error_allowed(workload)
+
+
+@pytest.mark.parametrize(("operation", "variant"), EVERY)
+@pytest.mark.parametrize("cache", list(CachePolicy))
+def test_a_script_pleases_a_linter_and_a_formatter(
+    operation: str, variant: str, cache: CachePolicy, tmp_path: Path
+) -> None:
+    path = tmp_path / "script.py"
+    path.write_text(reproducer(entry(operation, variant, cache=cache, environment=H200)).text, encoding="utf-8")
+    assert ruff("check", str(path)) == "All checks passed!\n"
+    assert ruff("format", "--check", "--line-length", "120", str(path)) == "1 file already formatted\n"
+
+
+@pytest.mark.parametrize(("operation", "variant"), EVERY)
+def test_a_script_imports_torch_and_the_standard_library_alone(operation: str, variant: str) -> None:
+    text = reproducer(entry(operation, variant, environment=H200)).text
+    packages = {module.partition(".")[0] for module in imported(text)}
+    assert packages - sys.stdlib_module_names == {"torch"}
+
+
+@pytest.mark.parametrize("execution", [e for e in Execution if e.compiles])
+def test_a_script_compiles_as_the_measuring_process_does(execution: Execution, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: dict[str, Any] = {}
+
+    def compiled(_: Any, **options: Any) -> Any:
+        asked.update(options)
+        return lambda inputs: inputs
+
+    monkeypatch.setattr(torch, "compile", compiled)
+    executions._compiled(lambda inputs: inputs, execution, "cuda")
+    call = called(reproducer(entry("swiglu", f"unfused@{execution}")).text, "torch.compile")
+    written = {keyword.arg: ast.literal_eval(keyword.value) for keyword in call.keywords}
+    mode: str | None = written.pop("mode", None)
+    inductor: Any = torch._inductor
+    assert asked.pop("options") == (dict(inductor.list_mode_options(mode)) if mode is not None else {})
+    assert asked == written
+
+
+def test_a_script_without_stages_marks_or_other_implementations_stays_short() -> None:
+    text = reproducer(entry("attention", "naive", environment=H200)).text
+    assert not re.search(r"stage|marking|sdpa|workload: |Receipt|Workload", text)
+    assert len(text.splitlines()) < 330
+
+
+def loaded(text: str, folder: Path) -> dict[str, Any]:
+    path = folder / "script.py"
+    path.write_text(text, encoding="utf-8")
+    return runpy.run_path(str(path))
+
+
+def tensors(inputs: Any) -> dict[str, torch.Tensor]:
+    """By field, a model's by its own names."""
+    found = {name: getattr(inputs, name) for name in type(inputs).__dataclass_fields__}
+    models = [value for value in found.values() if isinstance(value, torch.nn.Module)]
+    held = {name: value for model in models for name, value in model.state_dict().items()}
+    return {name: value for name, value in found.items() if isinstance(value, torch.Tensor)} | held
+
+
+def ruff(*arguments: str) -> str:
+    command = [sys.executable, "-m", "ruff", arguments[0], "--isolated", "--no-cache", *arguments[1:]]
+    return subprocess.run(command, capture_output=True, text=True, check=False).stdout
+
+
+def imported(text: str) -> set[str]:
+    nodes = list(ast.walk(ast.parse(text)))
+    whole = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
+    return whole | {node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)}
+
+
+def called(text: str, name: str) -> ast.Call:
+    calls = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call)]
+    return next(call for call in calls if ast.unparse(call.func) == name)
+
+
+def test_every_operation_of_the_catalogue_has_a_small_workload_here() -> None:
+    assert WORKLOADS.keys() == {operation.name for operation in catalog.OPERATIONS}
