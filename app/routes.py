@@ -11,6 +11,7 @@ from starlette.routing import BaseRoute, Mount, Route
 from app import context
 from app.api.application import make_api
 from app.comparison.artefacts import artefact_routes
+from app.comparison.reproduce import reproduce_routes
 from app.comparison.routes import comparison_routes
 from app.shared_links import open_shared
 from app.timeline.routes import timeline_routes
@@ -25,6 +26,7 @@ def routes() -> list[BaseRoute]:
         *timeline_routes,
         *comparison_routes,
         *artefact_routes,
+        *reproduce_routes,
         Mount("/api/v1", make_api()),
     ]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
 import streamlit as st
 
@@ -12,12 +13,14 @@ from app.charts.bars import bars_html
 from app.charts.ledger import ledger_html
 from app.charts.limits import limits_html
 from app.charts.receipt import receipts_html
+from app.charts.reproduce import reproduce_html
 from app.charts.table import table_html
 from app.charts.visits import visits_html
 from app.comparison.address import follow
 from app.comparison.choice import Choice
 from app.comparison.overview import overview_html
 from app.comparison.panels import ComparedRow, kernel_panel, samples_panel, timeline_panel
+from app.comparison.reproduce import script_url
 from app.markup import mono, muted, page
 from db.views import ComparedRun, ComparisonView
 from profiles.comparison.answer import answer
@@ -36,18 +39,19 @@ WORKLOAD = "w"
 def body(view: ComparisonView, choose: Callable[[], Choice], *, token: str | None = None) -> None:
     """`choose` draws the toolbar where it belongs: under the answer of the only section, else above all."""
     grouped = sections(view.entries)
+    script = partial(script_url, view.id, token=token)
     if len(grouped) == 1:
         told = st.container()
         choice = choose()
         judged = judge(view.entries, base_key=choice.base, by=choice.by)
-        _section(grouped[0], choice, judged, suffix="", token=token, told=told)
+        _section(grouped[0], choice, judged, suffix="", token=token, script=script, told=told)
         return
     choice = choose()
     judged = judge(view.entries, base_key=choice.base, by=choice.by)
     for number, group in _shown(grouped, choice, judged):
         st.html(_heading(group))
         suffix = "" if number == 0 else str(number + 1)
-        _section(group, choice, judged, suffix=suffix, token=token, told=st.container())
+        _section(group, choice, judged, suffix=suffix, token=token, script=script, told=st.container())
 
 
 def _shown(
@@ -78,6 +82,7 @@ def _section(
     *,
     suffix: str,
     token: str | None,
+    script: Callable[[str], str],
     told: st.delta_generator.DeltaGenerator,
 ) -> None:
     used = replace(choice, by=chosen(entries, choice.by))
@@ -101,6 +106,8 @@ def _section(
         st.html(limits)
     timeline_panel(ordered, suffix=suffix, choice=used, token=token)
     kernel_panel(ordered, suffix=suffix)
+    if scripts := reproduce_html([row.entry for row in ordered], base_key=base_key, url=script):
+        st.html(scripts)
     samples_panel(ordered, suffix=suffix, choice=used)
 
 
