@@ -8,6 +8,7 @@ from typing import TypeVar
 import msgspec
 
 from app.commands.command import CommandError
+from app.commands.plan_options import add_plan_arguments, changed_plan
 from profiles import catalog
 from profiles.catalog import CatalogError
 from profiles.devices import find_devices
@@ -42,7 +43,7 @@ def add_request_arguments(parser: argparse.ArgumentParser) -> None:
         help="measure this one (unfused@compile) and not all; may be given more than once",
     )
     parser.add_argument("--device", metavar="DEVICE", help="cpu, cuda or cuda:N; else the best of this machine")
-    parser.add_argument("--samples", type=int, metavar="N", help="at least so many samples of every repeated time")
+    add_plan_arguments(parser)
 
 
 def build_request(options: argparse.Namespace) -> JobRequest:
@@ -50,8 +51,7 @@ def build_request(options: argparse.Namespace) -> JobRequest:
     request = preset_request(options.preset, device=options.device or _best_device())
     changed = _with_settings(request.trials, [_parsed(setting) for setting in options.settings])
     trials = _with_variants(changed, options.variants) if options.variants else changed
-    plan = request.plan if options.samples is None else msgspec.structs.replace(request.plan, samples=options.samples)
-    job = msgspec.structs.replace(request, trials=trials, plan=plan)
+    job = msgspec.structs.replace(request, trials=trials, plan=changed_plan(request.plan, options))
     check_job(job)
     return job
 

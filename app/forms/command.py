@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import shlex
 
-from app.forms import sweep
+from app.forms import plan_text, sweep
 from profiles import presets
 from profiles.job import JobRequest, TrialRequest
 
 
 def submit_command(request: JobRequest) -> str | None:
-    """`fusescope submit …`, or None for sweeps, own choices and plans that only the form and the API can say."""
+    """`fusescope submit …`, or None for sweeps and own choices, which only the form and the API can say."""
     if request.preset is None:
         return None
     usual = presets.request(request.preset, device=request.device)
-    if len(usual.trials) != len(request.trials) or not _same_plan(request, usual):
+    if len(usual.trials) != len(request.trials) or request.plan.steps != usual.plan.steps:
         return None
     words = [f"fusescope submit {request.preset}", f"--device {request.device}"]
     words += [f"--set {shlex.quote(setting)}" for setting in _settings(request, usual)]
-    if request.plan.samples != usual.plan.samples:
-        words.append(f"--samples {request.plan.samples}")
+    words += plan_text.options(request.plan, usual.plan)
     if any(asked.variants != known.variants for asked, known in _pairs(request, usual)):
         chosen = dict.fromkeys(variant for trial in request.trials for variant in trial.variants)
         words += [f"--variant {shlex.quote(variant)}" for variant in chosen]
@@ -43,12 +42,3 @@ def _settings(request: JobRequest, usual: JobRequest) -> list[str]:
         if asked.workload.dtype != known.workload.dtype
     }
     return [*changed, *dtypes]
-
-
-def _same_plan(request: JobRequest, usual: JobRequest) -> bool:
-    return (request.plan.cache, request.plan.order, request.plan.budget_s, request.plan.steps) == (
-        usual.plan.cache,
-        usual.plan.order,
-        usual.plan.budget_s,
-        usual.plan.steps,
-    )

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from app.forms import draft, sweep
+from app.forms import draft, plan_text, sweep
 from profiles.job import JobRequest, TrialRequest
-from profiles.plan import Plan
+from profiles.plan import Plan, Walk
 
 
 def query(request: JobRequest) -> dict[str, str | list[str]]:
@@ -32,7 +32,20 @@ def _plan(plan: Plan) -> dict[str, str]:
         "order": str(plan.order),
         "samples": str(plan.samples),
         "budget": str(int(plan.budget_s)),
+        "load": str(plan.load),
+        "builds": str(plan.builds),
+        "margin": plan_text.percent(plan.margin),
+        "energy": "true" if plan.energy else "false",
+        "deep": "true" if plan.deep else "false",
+        **_walk(plan.walk),
     }
+
+
+def _walk(walk: Walk | None) -> dict[str, str]:
+    """A question that has a walk of its own is told that there is to be none."""
+    if walk is None:
+        return {"walk.axis": plan_text.NONE}
+    return {"walk.axis": walk.axis, "walk.last": str(walk.last), "walk.step": str(walk.step)}
 
 
 def _part(operation: str, trials: Sequence[TrialRequest]) -> dict[str, str | list[str]]:

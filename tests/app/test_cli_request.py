@@ -9,7 +9,7 @@ import pytest
 from app.commands.command import CommandError
 from app.commands.request import add_request_arguments, build_request
 from profiles.job import JobError, JobRequest
-from profiles.plan import PlanError
+from profiles.plan import CachePolicy, Load, Order, Plan, PlanError, Walk
 from profiles.presets import PresetError
 from profiles.presets import request as preset_request
 from profiles.workload import DType
@@ -64,6 +64,28 @@ def test_samples_change_the_plan_alone() -> None:
     assert (more.trials, more.plan.budget_s) == (plain.trials, plain.plan.budget_s)
 
 
+def test_every_part_of_the_plan_has_an_option() -> None:
+    words = "--cache in-context --order isolated --load sustained --samples 40 --builds 12 --margin 0.7% --budget 45"
+    job = asked("attention-ladder", "--device", "cuda", *words.split(), "--walk", "seq_kv=1031:2", "--energy", "--deep")
+    assert job.plan == Plan(
+        cache=CachePolicy.IN_CONTEXT,
+        order=Order.ISOLATED,
+        load=Load.SUSTAINED,
+        samples=40,
+        builds=12,
+        margin=0.007,
+        budget_s=45.0,
+        walk=Walk(axis="seq_kv", last=1031, step=2),
+        energy=True,
+        deep=True,
+    )
+
+
+def test_a_preset_s_own_walk_can_be_left_out() -> None:
+    assert asked("shape-churn", "--device", "cuda").plan.walk is not None
+    assert asked("shape-churn", "--device", "cuda", "--walk", "none").plan.walk is None
+
+
 @pytest.mark.parametrize(
     ("words", "error", "said"),
     [
@@ -78,6 +100,17 @@ def test_samples_change_the_plan_alone() -> None:
         (["attention-ladder", "--variant", "sdpa_flsh"], CommandError, "unknown variant 'sdpa_flsh'"),
         (["attention-ladder", "--variant", "naive", "--variant", "naive@eager"], JobError, "more than once"),
         (["attention-ladder", "--samples", "3"], PlanError, "samples is 3"),
+        (["attention-ladder", "--builds", "1"], PlanError, "builds is 1; accepted are 2 to 1,000"),
+        (["attention-ladder", "--budget", "0.1"], PlanError, "accepted are 1 to 3,600 seconds"),
+        (["attention-ladder", "--budget", "nan"], PlanError, "budget_s is nan"),
+        (["attention-ladder", "--margin", "half"], PlanError, "margin is 'half'; accepted are percentages"),
+        (["attention-ladder", "--margin", "nan"], PlanError, "margin is 'nan'"),
+        (["attention-ladder", "--margin", "20"], PlanError, "margin is 0.2"),
+        (["attention-ladder", "--walk", "seq_kv"], PlanError, "expected AXIS=LAST, AXIS=LAST:STEP"),
+        (["attention-ladder", "--walk", "seq_kv=-5"], PlanError, "expected AXIS=LAST"),
+        (["attention-ladder", "--walk", "seq_kv=600:0"], PlanError, "the walk's step is 0"),
+        (["attention-ladder", "--walk", "causal=600"], JobError, "the walk's axis is 'causal'"),
+        (["attention-ladder", "--walk", "seq_kv=5"], JobError, "before its first, 512"),
     ],
 )
 def test_what_cannot_be_measured_is_refused_with_what_is_accepted(

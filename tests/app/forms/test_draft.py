@@ -89,7 +89,7 @@ def test_what_the_command_line_cannot_say_is_not_pretended() -> None:
     usual = presets.request("attention-ladder", device="cpu")
     assert submit_command(msgspec.structs.replace(usual, preset=None)) is None
     assert submit_command(draft.request(_draft("attention-ladder", seq_q="512, 1024"))) is None
-    assert submit_command(msgspec.structs.replace(usual, plan=Plan(budget_s=999.0))) is None
+    assert submit_command(msgspec.structs.replace(usual, plan=Plan(steps=7))) is None
 
 
 def test_the_address_of_a_request_says_what_is_to_be_changed() -> None:
