@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from html import escape
 
 from app.charts.markup import key_box, missing, variant
-from app.charts.roofline import roofline_svg
+from app.charts.roofline import roofline_html
 from profiles.comparison.entry import Entry, State, in_state
 from profiles.comparison.limits import Standing, share_words, standing
 
@@ -33,7 +33,7 @@ def limits_html(entries: Sequence[Entry], *, base_key: str | None) -> str:
         '<div class="fs-section"><h2>Limits</h2><span>against what this device reached on plain kernels</span></div>'
     )
     table = f'<div class="fs-scroll"><table class="fs-limits">{head}<tbody>{rows}</tbody></table></div>'
-    return f'<div class="fs">{title}{roofline_svg(standings, base_key=base_key)}{table}</div>'
+    return f'<div class="fs">{title}{roofline_html(standings, base_key=base_key)}{table}</div>'
 
 
 def _row(entry: Entry, found: Standing, *, filled: bool) -> str:

@@ -1,22 +1,29 @@
-"""The roofline as SVG: it is there with the first paint, prints, and follows the theme."""
+"""The roofline in plain HTML, all that `st.html` lets through: there with the first paint, in the theme's colours."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 
+from app.charts.markup import variant
 from profiles.comparison.entry import Entry
 from profiles.comparison.figures import digits
 from profiles.comparison.limits import Standing
 from profiles.comparison.rates import per_second
 from profiles.comparison.roofline import Point, Roof, Roofline, roofline
 
-WIDTH, HEIGHT = 660, 320
-LEFT, RIGHT, TOP, BOTTOM = 46, 16, 16, 40
-LINE = 15  # between labels
-CHARACTER = 6.9  # of a label's mono, in px
+# All in px.
+WIDTH, HEIGHT = 680, 330
+LEFT, RIGHT, TOP, BOTTOM = 52, 12, 30, 44
+LINE = 16  # between labels
+CHARACTER = 7.6  # of a label, its key included
+ROOM = 14  # from a point to its label
+
+LEAST = (
+    "Hollow points stand at the least bytes: what these variants move is not known, and they may belong further left."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +40,7 @@ class _Axes:
         return HEIGHT - BOTTOM - _share(rate, self.y) * (HEIGHT - TOP - BOTTOM)
 
 
-def roofline_svg(standings: Sequence[tuple[Entry, Standing]], *, base_key: str | None) -> str:
+def roofline_html(standings: Sequence[tuple[Entry, Standing]], *, base_key: str | None) -> str:
     """Empty where there is nothing to draw: an operation without FLOPs, a device without ceilings."""
     drawn = roofline(standings)
     if drawn is None:
@@ -41,27 +48,19 @@ def roofline_svg(standings: Sequence[tuple[Entry, Standing]], *, base_key: str |
     axes = _axes(drawn)
     roofs = "".join(_roof(roof, axes, named=len(drawn.roofs) > 1) for roof in drawn.roofs)
     points = "".join(_points(drawn.points, axes, base_key))
-    hollow = any(not point.exact for point in drawn.points)
-    note = (
-        '<p class="fs-alike">Hollow points stand at the least bytes: what these variants move is not known, and they'
-        " may belong further left.</p>"
-        if hollow
-        else ""
-    )
-    return (
-        f'<svg class="fs-roofline" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{escape(_spoken(drawn))}">'
-        f"{_grid(axes)}{roofs}{points}</svg>{note}"
-    )
+    note = "" if all(point.exact for point in drawn.points) else f'<p class="fs-alike">{LEAST}</p>'
+    box = f'<div class="fs-roofline" role="img" aria-label="{escape(_spoken(drawn))}">'
+    return f'<div class="fs-scroll">{box}{"".join(_grid(axes))}{roofs}{points}</div></div>{note}'
 
 
 def _axes(drawn: Roofline[Entry]) -> _Axes:
-    """Whole decades around the points; the ridge and both roofs are in sight."""
+    """Whole decades around the points; the ridge and the roofs are in sight, with room for labels at the right."""
     intensities = [p.intensity for p in drawn.points] + [roof.ridge for roof in drawn.roofs]
     rates = [p.tflop_per_s for p in drawn.points]
     top = max([*rates, *(roof.tflop_per_s for roof in drawn.roofs)])
     return _Axes(
-        x=(10 ** math.floor(math.log10(min(intensities) / 1.5)), 10 ** math.ceil(math.log10(max(intensities) * 3))),
-        y=(10 ** math.floor(math.log10(min(rates) / 1.5)), top * 2),
+        x=(10 ** math.floor(math.log10(min(intensities) / 1.5)), 10 ** math.ceil(math.log10(max(intensities) * 4))),
+        y=(10 ** math.floor(math.log10(min(rates) / 1.5)), top * 1.6),
     )
 
 
@@ -70,20 +69,17 @@ def _share(value: float, ends: tuple[float, float]) -> float:
     return (math.log10(value) - low) / (high - low)
 
 
-def _grid(axes: _Axes) -> str:
+def _grid(axes: _Axes) -> Iterator[str]:
     right, bottom = WIDTH - RIGHT, HEIGHT - BOTTOM
-    lines = []
     for x in _decades(axes.x):
-        at = axes.at_x(x)
-        lines.append(f'<line class="grid" x1="{at:.1f}" x2="{at:.1f}" y1="{TOP}" y2="{bottom}"/>')
-        lines.append(f'<text x="{at:.1f}" y="{bottom + 15}" text-anchor="middle">{_tick(x)}</text>')
+        yield _stroke("grid", (axes.at_x(x), bottom), (axes.at_x(x), TOP))
+        last = axes.at_x(x) > right - 1
+        yield _text("tick end" if last else "tick mid", (axes.at_x(x), bottom + 5), _tick(x))
     for y in _decades(axes.y):
-        at = axes.at_y(y)
-        lines.append(f'<line class="grid" x1="{LEFT}" x2="{right}" y1="{at:.1f}" y2="{at:.1f}"/>')
-        lines.append(f'<text x="{LEFT - 7}" y="{at + 4:.1f}" text-anchor="end">{_tick(y)}</text>')
-    lines.append(f'<text x="{right}" y="{bottom + 31}" text-anchor="end">useful FLOPs per byte</text>')
-    lines.append(f'<text x="{LEFT - 38}" y="{TOP - 5}">useful TFLOP/s</text>')
-    return "".join(lines)
+        yield _stroke("grid", (LEFT, axes.at_y(y)), (right, axes.at_y(y)))
+        yield _text("tick end", (LEFT - 7, axes.at_y(y) - 8), _tick(y))
+    yield _text("tick end", (right, bottom + 22), "useful FLOPs per byte")
+    yield _text("tick", (0, 0), "useful TFLOP/s")
 
 
 def _decades(ends: tuple[float, float]) -> list[float]:
@@ -98,46 +94,58 @@ def _tick(value: float) -> str:
 def _roof(roof: Roof, axes: _Axes, *, named: bool) -> str:
     """Up along the memory's bandwidth to the ridge, then flat."""
     left = max(axes.x[0], axes.y[0] * 1e3 / roof.gb_per_s)
-    start, ridge, end = axes.at_x(left), axes.at_x(roof.ridge), axes.at_x(axes.x[1])
-    low, high = axes.at_y(roof.at(left)), axes.at_y(roof.tflop_per_s)
-    path = f'<polyline class="roof" points="{start:.1f},{low:.1f} {ridge:.1f},{high:.1f} {end:.1f},{high:.1f}"/>'
+    start = axes.at_x(left), axes.at_y(roof.at(left))
+    ridge = axes.at_x(roof.ridge), axes.at_y(roof.tflop_per_s)
+    end = axes.at_x(axes.x[1]), ridge[1]
     whose = f" on {roof.device}" if named else ""
-    matmul = f"{per_second(roof.tflop_per_s * 1e12, 'FLOP')} of a plain matmul{whose}"
-    tilt = math.degrees(math.atan2(high - low, ridge - start))
-    middle = ((start + ridge) / 2, (low + high) / 2)
-    memory = per_second(roof.gb_per_s * 1e9, "B")
+    matmul = f"matmul {per_second(roof.tflop_per_s * 1e12, 'FLOP')}{whose}"
+    tilt = math.degrees(math.atan2(ridge[1] - start[1], ridge[0] - start[0]))
+    middle = (start[0] + ridge[0]) / 2, (start[1] + ridge[1]) / 2
+    along = f"transform:translate(-50%,-100%) rotate({tilt:.1f}deg) translate(0,-2px)"
     return (
-        f'{path}<text class="of-roof" x="{end:.1f}" y="{high - 6:.1f}" text-anchor="end">{escape(matmul)}</text>'
-        f'<text class="of-roof" text-anchor="middle" transform="translate({middle[0]:.1f} {middle[1]:.1f})'
-        f' rotate({tilt:.1f}) translate(0 -6)">{memory} of memory</text>'
+        _stroke("roof", start, ridge)
+        + _stroke("roof", ridge, end)
+        + _text("tick end", (end[0], end[1] + 3), matmul)
+        + _text("tick along", middle, f"memory {per_second(roof.gb_per_s * 1e9, 'B')}", style=along)
     )
 
 
-def _points(points: Sequence[Point[Entry]], axes: _Axes, base_key: str | None) -> list[str]:
+def _points(points: Sequence[Point[Entry]], axes: _Axes, base_key: str | None) -> Iterator[str]:
     """From the top down, each label at least a line below the one before."""
-    drawn, free = [], -math.inf
+    free = -math.inf
     for point in points:
-        x, y = axes.at_x(point.intensity), axes.at_y(point.tflop_per_s)
-        label_y = max(y + 4, free)
+        at = axes.at_x(point.intensity), axes.at_y(point.tflop_per_s)
+        label_y = max(at[1], free)
         free = label_y + LINE
-        drawn.append(_point(point, x, y, label_y, filled=point.entry.key == base_key))
-    return drawn
+        yield _point(point, at, label_y, filled=point.entry.key == base_key)
 
 
-def _point(point: Point[Entry], x: float, y: float, label_y: float, *, filled: bool) -> str:
+def _point(point: Point[Entry], at: tuple[float, float], label_y: float, *, filled: bool) -> str:
     name = f"{point.entry.key} {point.entry.variant}"
-    fits = x + 20 + CHARACTER * len(name) < WIDTH
-    label_x, anchor = (x + 14, "start") if fits else (x - 14, "end")
-    leader = f'<line class="leader" x1="{x:.1f}" y1="{y:.1f}" x2="{label_x:.1f}" y2="{label_y - 4:.1f}"/>'
+    fits = at[0] + ROOM + CHARACTER * len(name) < WIDTH
+    label = (at[0] + (ROOM if fits else -ROOM), label_y)
     title = f"{name}: {digits(point.tflop_per_s)} TFLOP/s at {digits(point.intensity)} FLOP/byte"
-    kind = " ".join(["point", *([] if point.exact else ["hollow"])])
-    weight = ' class="base"' if filled else ""
+    key = f'<b class="{"base" if filled else ""}">{escape(point.entry.key)}</b>'
+    kind = "point" if point.exact else "point hollow"
     return (
-        f"<g><title>{escape(title)}</title>{leader}"
-        f'<circle class="{kind}" cx="{x:.1f}" cy="{y:.1f}" r="4.5"/>'
-        f'<text{weight} x="{label_x:.1f}" y="{label_y:.1f}" text-anchor="{anchor}"><tspan class="key">'
-        f'{escape(point.entry.key)}</tspan> <tspan class="name">{escape(point.entry.variant)}</tspan></text></g>'
+        _stroke("leader", at, label)
+        + f'<i class="{kind}" style="left:{at[0]:.1f}px;top:{at[1]:.1f}px" title="{escape(title)}"></i>'
+        + _text("name" if fits else "name end", (label[0], label[1] - 9), f"{key} {variant(point.entry.variant)}")
     )
+
+
+def _stroke(kind: str, start: tuple[float, float], end: tuple[float, float]) -> str:
+    """A straight line: a box as long as it is, turned about its start."""
+    across, down = end[0] - start[0], end[1] - start[1]
+    return (
+        f'<i class="{kind}" style="left:{start[0]:.1f}px;top:{start[1]:.1f}px;width:{math.hypot(across, down):.1f}px;'
+        f'transform:rotate({math.degrees(math.atan2(down, across)):.2f}deg)"></i>'
+    )
+
+
+def _text(kind: str, at: tuple[float, float], html: str, *, style: str = "") -> str:
+    """`at` is its upper left, of an `end` its upper right, of a `mid` the middle of its upper edge."""
+    return f'<span class="{kind}" style="left:{at[0]:.1f}px;top:{at[1]:.1f}px;{style}">{html}</span>'
 
 
 def _spoken(drawn: Roofline[Entry]) -> str:
