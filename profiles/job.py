@@ -47,7 +47,7 @@ def check_job(request: JobRequest) -> None:
     for trial in request.trials:
         _check_trial(trial)
         if request.plan.walk is not None:
-            _check_walk(request.plan.walk, trial.workload)
+            check_walk(request.plan.walk, trial.workload)
 
 
 def _check_trial(trial: TrialRequest) -> None:
@@ -64,7 +64,7 @@ def _check_trial(trial: TrialRequest) -> None:
             raise JobError(f"variant {variant!r} is named more than once")
 
 
-def _check_walk(walk: Walk, workload: Workload) -> None:
+def check_walk(walk: Walk, workload: Workload) -> None:
     """JobError where a value of the walk is no workload of this operation."""
     operation = catalog.operation(workload.operation)
     numbers = [axis.name for axis in operation.axes if type(axis.default) is int]

@@ -97,6 +97,16 @@ def problems(part: Part) -> tuple[str, ...]:
     return tuple(found)
 
 
+def walkable(parts: Sequence[Part]) -> tuple[str, ...]:
+    """The axes of whole numbers that all operations with a chosen variant have."""
+    numbers = [
+        [axis.name for axis in catalog.operation(part.operation).axes if type(axis.default) is int]
+        for part in parts
+        if part.variants
+    ]
+    return tuple(name for name in numbers[0] if all(name in others for others in numbers)) if numbers else ()
+
+
 def workloads(part: Part) -> tuple[Workload, ...]:
     """One for each combination of the axes' values."""
     operation = catalog.operation(part.operation)

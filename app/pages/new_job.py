@@ -79,7 +79,7 @@ def _filled_in(question: str, device: str, known: Sequence[WorkerView]) -> tuple
     start, plan = _start(question, device)
     takers, name = taking(known, device), short_name(device, known)
     parts = tuple(workload_form.show(part, f"{question}|{kind}", takers, name) for part in start)
-    return parts, plan_form.show(plan, f"{question}|{kind}", on_cpu=kind == "cpu")
+    return parts, plan_form.show(plan, f"{question}|{kind}", parts, on_cpu=kind == "cpu")
 
 
 def _start(question: str, device: str) -> tuple[tuple[draft.Part, ...], Plan]:
