@@ -48,6 +48,8 @@ def started(
     program: str = "profiles.measure",
     ceilings: bool = False,
     ceilings_known: tuple[str, ...] = (),
+    silence_s: float | None = None,
+    twins: bool = False,
     **settings: str,
 ) -> Iterator[Child]:
     """The child at work; killed at the end if it still is."""
@@ -61,6 +63,8 @@ def started(
         events_fd=writing,
         ceilings=ceilings,
         ceilings_known=ceilings_known,
+        silence_s=silence_s,
+        twins=twins,
     )
     path = directory / "spec.json"
     path.write_bytes(msgspec.json.encode(spec))

@@ -69,7 +69,7 @@ def test_times_have_their_samples_and_quartiles(ladder: Heard) -> None:
         assert call_time.low is not None
         assert call_time.high is not None
         assert call_time.samples is not None
-        assert len(call_time.samples) == 20
+        assert len(call_time.samples) >= 20
         assert 0 < call_time.low <= call_time.value <= call_time.high
         assert run.metric("gpu_time") is None
 
@@ -153,7 +153,7 @@ def test_a_wrong_variant_is_incorrect_and_never_timed(misbehaving: Heard) -> Non
     assert run.correctness is not None
     assert run.correctness.relative_l2 == pytest.approx(0.05)
     assert run.failure is not None
-    assert run.failure.message == "relative error 5.0e-02, tolerance 1.0e-06"
+    assert run.failure.message == "relative error 0.05, tolerance 1.0e-6"
     assert run.metrics == ()
     phases = {event.phase for event in misbehaving.progress if event.variant == "is_wrong"}
     assert Phase.TIMED not in phases
