@@ -104,7 +104,7 @@ def columns(frame: Frame) -> tuple[Column, ...]:
     principal = frame.times[0]
     against = f"against {frame.base_key}" if frame.base_key else "no baseline"
     return (
-        Column("What ran", "", lambda row, run, _: what_ran(row.entry.variant, run.receipt), number=False),
+        Column("What ran", "", lambda _, run, __: what_ran(run), number=False),
         *_counted(frame),
         Column(
             _time_title(principal),

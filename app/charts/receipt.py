@@ -1,4 +1,4 @@
-"""What ran: a few words in the table, and the whole receipt in the fold below it."""
+"""What ran: a few words in the table, and all receipts in the fold below it."""
 
 from __future__ import annotations
 
@@ -7,36 +7,50 @@ from html import escape
 
 from app.charts.markup import key_box, missing, titled, variant
 from app.markup import Tone, badge, muted
+from profiles.comparison.dispatch import backend, fallen, mechanism, receipts
 from profiles.comparison.entry import Entry
-from profiles.results import Receipt
+from profiles.results import Receipt, Run
+from profiles.variant import Execution, VariantError, parse_variant
 
 AUTOMATIC = "auto"
-COMPILED = "@compile"
-BACKENDS = {"cudnn": "cuDNN"}
+EXECUTIONS = {
+    Execution.EAGER: "as written",
+    Execution.COMPILE: "compiled",
+    Execution.COMPILE_REDUCE_OVERHEAD: "compiled, replayed",
+    Execution.COMPILE_MAX_AUTOTUNE: "compiled, autotuned",
+    Execution.CUDAGRAPH: "replayed",
+}
 
 
-def backend(name: str) -> str:
-    """A backend as its makers write it."""
-    return BACKENDS.get(name, name)
-
-
-def what_ran(variant_name: str, receipt: Receipt | None) -> str:
+def what_ran(run: Run) -> str:
     """Plain text where what ran is what was asked, a badge where a choice was made or a worse one ran."""
+    fell = next(iter(fallen(run)), None)
+    receipt = fell or run.receipt
     if receipt is None:
-        return muted("compiled" if variant_name.endswith(COMPILED) else "as written")
+        return muted(_execution(run.variant))
     return titled(_said(receipt), receipt.detail) if receipt.detail else _said(receipt)
 
 
 def receipts_html(entries: Iterable[Entry], *, base_key: str | None) -> str:
-    """One row for each run that has a receipt; empty where none has."""
-    with_receipt = [(e, e.run.receipt) for e in entries if e.run is not None and e.run.receipt is not None]
-    if not with_receipt:
+    """One row for each receipt, the fold open where one fell back; empty where no run has any."""
+    told = [(entry, receipt) for entry in entries if entry.run is not None for receipt in receipts(entry.run)]
+    if not told:
         return ""
-    rows = "".join(_row(entry, receipt, filled=entry.key == base_key) for entry, receipt in with_receipt)
-    head = "<th>Variant</th><th>Asked</th><th>Ran</th><th>Order</th><th>Why not the others</th>"
+    rows = "".join(_row(entry, receipt, filled=entry.key == base_key) for entry, receipt in told)
+    heads = ("Variant", "Who chose", "Asked", "Ran", "Order", "Why not the others")
+    head = "".join(f"<th>{title}</th>" for title in heads)
     table = f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
     summary = "<summary>Dispatch receipts: what was asked, what ran, why not the others</summary>"
-    return f'<div class="fs"><details class="fs-fold">{summary}<div class="fs-scroll">{table}</div></details></div>'
+    opened = " open" if any(receipt.fell_back for _, receipt in told) else ""
+    fold = f'<details class="fs-fold"{opened}>{summary}<div class="fs-scroll">{table}</div></details>'
+    return f'<div class="fs">{fold}</div>'
+
+
+def _execution(name: str) -> str:
+    try:
+        return EXECUTIONS[parse_variant(name).execution]
+    except VariantError:  # of a file from a later version
+        return name.partition("@")[2]
 
 
 def _said(receipt: Receipt) -> str:
@@ -58,15 +72,34 @@ def _as_asked(receipt: Receipt) -> str:
 
 def _row(entry: Entry, receipt: Receipt, *, filled: bool) -> str:
     order = " → ".join(backend(name) for name in receipt.order or ())
+    cells = (
+        f'<th scope="row">{key_box(entry.key, filled=filled)} {variant(entry.variant)}</th>',
+        f"<td>{_who(receipt)}</td>",
+        f"<td>{escape(backend(receipt.asked))}</td>",
+        f"<td>{_ran(receipt)}</td>",
+        f'<td class="fs-muted">{escape(order) or missing("the order was not recorded")}</td>',
+        f'<td class="fs-muted fs-wrap">{_reasons(receipt) or missing("no other backend was asked or refused")}</td>',
+    )
+    return f"<tr>{''.join(cells)}</tr>"
+
+
+def _who(receipt: Receipt) -> str:
+    """With the versions that decide, on hover."""
+    name = escape(mechanism(receipt))
+    versions = ", ".join(f"{backend(package)} {version}" for package, version in receipt.versions.items())
+    return titled(name, versions) if versions else name
+
+
+def _ran(receipt: Receipt) -> str:
+    if receipt.ran is None:
+        return missing("no kernel of a known backend was seen")
+    return badge(backend(receipt.ran), Tone.WARN) if receipt.fell_back else escape(backend(receipt.ran))
+
+
+def _reasons(receipt: Receipt) -> str:
+    """Each refusal; what came of it where that says more."""
     reasons = "".join(
         f"<div><code>{escape(backend(name))}</code> {escape(reason)}</div>" for name, reason in receipt.refusals.items()
     )
-    detail = f"<div>{escape(receipt.detail)}</div>" if receipt.detail else ""
-    cells = (
-        f'<th scope="row">{key_box(entry.key, filled=filled)} {variant(entry.variant)}</th>',
-        f"<td>{escape(backend(receipt.asked))}</td>",
-        f"<td>{escape(backend(receipt.ran)) if receipt.ran else missing('no kernel of a known backend was seen')}</td>",
-        f'<td class="fs-muted">{escape(order) or missing("the order was not recorded")}</td>',
-        f'<td class="fs-muted fs-wrap">{f"{reasons}{detail}" or missing("no other backend was asked or refused")}</td>',
-    )
-    return f"<tr>{''.join(cells)}</tr>"
+    told = receipt.detail in receipt.refusals.values()
+    return reasons + (f"<div>{escape(receipt.detail)}</div>" if receipt.detail and not told else "")

@@ -9,6 +9,7 @@ from app.commands.output import table
 from profiles import catalog
 from profiles.comparison.answer import answer
 from profiles.comparison.caveat import caveat
+from profiles.comparison.dispatch import fall, fallen
 from profiles.comparison.entry import Entry, State
 from profiles.comparison.figures import mib, prose_time, rate, ratio, ratio_range, time_unit, workload_label
 from profiles.comparison.judgement import Judged
@@ -165,8 +166,7 @@ def _notes(row: Row[Entry]) -> list[str]:
     notes += [f"{metric.name} is in doubt, {metric.doubt}" for metric in run.metrics if metric.doubt]
     if run.correctness is not None and (varies := varying_sentence(run.correctness)):
         notes.append(varies)
-    if run.receipt is not None and run.receipt.fell_back:
-        notes.append(f"asked for {run.receipt.asked}, ran {run.receipt.ran or 'something else'}")
+    notes += [fall(receipt) for receipt in fallen(run)]
     notes += [*_visits(row.entry), *run.notes]
     return notes + [finding.message for finding in run.trace_health]
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import NamedTuple
 
 import streamlit as st
 
 from app.charts.answer import answer_html
 from app.charts.bars import bars_html
+from app.charts.compilation import compilations_html
 from app.charts.ledger import ledger_html
 from app.charts.limits import limits_html
 from app.charts.receipt import receipts_html
@@ -17,6 +19,7 @@ from app.charts.reproduce import reproduce_html
 from app.charts.table import table_html
 from app.charts.visits import visits_html
 from app.comparison.address import follow
+from app.comparison.artefacts import artefact_url
 from app.comparison.choice import Choice
 from app.comparison.overview import overview_html
 from app.comparison.panels import ComparedRow, kernel_panel, samples_panel, timeline_panel
@@ -36,22 +39,29 @@ AT_ONCE = 3
 WORKLOAD = "w"
 
 
+class Files(NamedTuple):
+    """Addresses of the files of a run: its script by the entry's key, its text files by key and SHA-256."""
+
+    script: Callable[[str], str]
+    code: Callable[[str, str], str]
+
+
 def body(view: ComparisonView, choose: Callable[[], Choice], *, token: str | None = None) -> None:
     """`choose` draws the toolbar where it belongs: under the answer of the only section, else above all."""
     grouped = sections(view.entries)
-    script = partial(script_url, view.id, token=token)
+    files = Files(partial(script_url, view.id, token=token), partial(artefact_url, view.id, token=token))
     if len(grouped) == 1:
         told = st.container()
         choice = choose()
         judged = judge(view.entries, base_key=choice.base, by=choice.by)
-        _section(grouped[0], choice, judged, suffix="", token=token, script=script, told=told)
+        _section(grouped[0], choice, judged, suffix="", token=token, files=files, told=told)
         return
     choice = choose()
     judged = judge(view.entries, base_key=choice.base, by=choice.by)
     for number, group in _shown(grouped, choice, judged):
         st.html(_heading(group))
         suffix = "" if number == 0 else str(number + 1)
-        _section(group, choice, judged, suffix=suffix, token=token, script=script, told=st.container())
+        _section(group, choice, judged, suffix=suffix, token=token, files=files, told=st.container())
 
 
 def _shown(
@@ -82,7 +92,7 @@ def _section(
     *,
     suffix: str,
     token: str | None,
-    script: Callable[[str], str],
+    files: Files,
     told: st.delta_generator.DeltaGenerator,
 ) -> None:
     used = replace(choice, by=chosen(entries, choice.by))
@@ -100,13 +110,15 @@ def _section(
         st.html(receipts)
     if walk := visits_html([row.entry for row in ordered], base_key=base_key):
         st.html(walk)
+    if compiled := compilations_html([row.entry for row in ordered], base_key=base_key, code=files.code):
+        st.html(compiled)
     _reasons(ordered, base_key, suffix)
     limits = limits_html([row.entry for row in ordered], base_key=base_key)
     if limits:
         st.html(limits)
     timeline_panel(ordered, suffix=suffix, choice=used, token=token)
     kernel_panel(ordered, suffix=suffix)
-    if scripts := reproduce_html([row.entry for row in ordered], base_key=base_key, url=script):
+    if scripts := reproduce_html([row.entry for row in ordered], base_key=base_key, url=files.script):
         st.html(scripts)
     samples_panel(ordered, suffix=suffix, choice=used)
 

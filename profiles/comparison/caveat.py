@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from profiles.comparison import figures
+from profiles.comparison.dispatch import fallen
 from profiles.comparison.entry import Entry, State, in_state
 from profiles.comparison.judgement import Judged, fastest, judge, judge_against
 from profiles.comparison.parts import Part, mono, strong, text
@@ -78,9 +79,9 @@ def _incorrect(entries: Sequence[Entry]) -> Caveat | None:
 
 
 def _fell_back(entries: Sequence[Entry]) -> Caveat | None:
+    """Backends of attention, compilers, graphs and hub kernels alike."""
     for entry in in_state(entries, State.MEASURED):
-        receipt = entry.run.receipt if entry.run is not None else None
-        if receipt is not None and receipt.fell_back:
+        for receipt in fallen(entry.run) if entry.run is not None else ():
             ran = receipt.ran or "another backend"
             said = (mono(entry.variant), text(" was asked for "), mono(receipt.asked), text(" and ran "), mono(ran))
             return Caveat("Fell back", (*said, text(". The receipts below say why.")))

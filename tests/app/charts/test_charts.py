@@ -9,6 +9,7 @@ import msgspec
 
 from app.charts.answer import answer_html
 from app.charts.bars import bars_html, small_bar
+from app.charts.compilation import compilations_html
 from app.charts.health import health_html
 from app.charts.kernels import kernels_html
 from app.charts.ledger import ledger_html
@@ -23,7 +24,8 @@ from profiles.comparison.ledger import ledger
 from profiles.comparison.parts import text
 from profiles.comparison.speed import By
 from profiles.comparison.table import completeness, rows
-from profiles.results import Correctness, Counts, FailureKind, Finding, Receipt, Role, RunStatus
+from profiles.compilation import Artefact, Compilation, FusedKernel, GraphBreak, Recompile
+from profiles.results import Correctness, Counts, FailureKind, Finding, Receipt, Role, Run, RunStatus
 from tests.profiles.comparison.ladder import failed, ladder, ladder_runs, refused, results, use
 from tests.profiles.comparison.other import CPU, CPU_LADDER, DECODER, cpu_runs, decoder_runs
 
@@ -150,12 +152,58 @@ def test_names_and_reasons_from_outside_are_escaped_everywhere() -> None:
 
 
 def test_receipt_badges_tell_a_choice_and_a_fall_apart_from_what_was_asked() -> None:
-    assert "auto → flash" in what_ran("sdpa", Receipt(asked="auto", ran="flash"))
-    assert "fs-badge warn" in what_ran("sdpa", Receipt(asked="auto", ran="math", fell_back=True))
-    assert "fs-badge" not in what_ran("sdpa", Receipt(asked="cudnn", ran="cudnn"))
-    assert "cuDNN, as asked" in what_ran("sdpa", Receipt(asked="cudnn", ran="cudnn"))
-    assert "as written" in what_ran("unfused", None)
-    assert "compiled" in what_ran("unfused@compile", None)
+    assert "auto → flash" in what_ran(ran("sdpa", Receipt(asked="auto", ran="flash")))
+    assert "fs-badge warn" in what_ran(ran("sdpa", Receipt(asked="auto", ran="math", fell_back=True)))
+    assert "fs-badge" not in what_ran(ran("sdpa", Receipt(asked="cudnn", ran="cudnn")))
+    assert "cuDNN, as asked" in what_ran(ran("sdpa", Receipt(asked="cudnn", ran="cudnn")))
+    assert "as written" in what_ran(ran("unfused"))
+    assert "compiled, replayed" in what_ran(ran("unfused@compile-reduce-overhead"))
+    assert "later-mode" in what_ran(ran("unfused@later-mode"))
+
+
+def test_a_graph_that_was_skipped_is_a_badge_and_opens_the_receipts() -> None:
+    skipped = Receipt(
+        mechanism="cuda_graph",
+        asked="graph replay",
+        ran="single launches",
+        fell_back=True,
+        refusals={"graph replay": "mutated inputs"},
+        detail="CUDA graphs were skipped: mutated inputs",
+        versions={"torch": "2.13.0"},
+    )
+    run = ran("unfused@compile-reduce-overhead", dispatch=(Receipt(asked="inductor", ran="inductor"), skipped))
+    assert "fell back: single launches" in what_ran(run)
+    html = receipts_html(entries_of(results(run)), base_key=None)
+    assert "<details" in html
+    assert " open>" in html
+    assert html.count("<tr>") == 3
+    assert "torch 2.13.0" in html
+    assert "CUDA graphs" in html
+
+
+def test_a_compilation_tells_graphs_breaks_stages_kernels_and_links_its_code() -> None:
+    compilation = Compilation(
+        graphs=2,
+        breaks=(GraphBreak(reason=EVIL, where="model.py:12"),),
+        recompiles=(Recompile(guard=EVIL),),
+        compile_s=3.2,
+        stages_s={"dynamo": 0.8, "code": 2.4},
+        kernels=(FusedKernel(name=EVIL, operators=("mul", EVIL)),),
+        graph_skips=(EVIL,),
+    )
+    artefact = Artefact(name=EVIL, sha256="ab" * 32, size_bytes=1234)
+    run = msgspec.structs.replace(ran("unfused@compile"), compilation=compilation, artefacts=(artefact,))
+    html = compilations_html(entries_of(results(run)), base_key="A", code=lambda key, sha: f"code/{key}/{sha}")
+    assert "2 graphs, 1 break, 1 recompilation, CUDA graphs skipped, compiled in 3.20 s" in html
+    assert "width:25.000%" in html
+    assert "model.py:12" in html
+    assert f'href="code/A/{"ab" * 32}"' in html
+    assert "<img" not in html
+    assert compilations_html(ladder(), base_key="A", code=lambda key, sha: key + sha) == ""
+
+
+def ran(variant: str, receipt: Receipt | None = None, dispatch: tuple[Receipt, ...] = ()) -> Run:
+    return Run(variant=variant, status=RunStatus.SUCCEEDED, receipt=receipt, dispatch=dispatch)
 
 
 def test_receipts_are_folded_and_give_each_reason() -> None:
