@@ -29,11 +29,24 @@ class Phase(StrEnum):
     TRACED = "traced"
 
 
+DOING = {
+    Phase.BUILD: "being built",
+    Phase.ELIGIBLE: "being tried",
+    Phase.FIRST_CALL: "in its first call",
+    Phase.VISITED: "in its first visits",
+    Phase.CORRECT: "being checked",
+    Phase.TIMED: "being timed",
+    Phase.TRACED: "being traced",
+}
+"""What a variant was at when something ended it."""
+
+
 class MeasureSpec(msgspec.Struct, frozen=True, kw_only=True):
     """`device` is `cpu` or `cuda:N`; traces are written into `directory`; events go to descriptor `events_fd`.
 
     `ceilings` asks for the device's ceilings first, unless the environment's digest is among `ceilings_known`; `twins`
-    for every variant to be timed twice, as if it were two.
+    for every variant to be timed twice, as if it were two. `silence_s` is the longest time without an event: the child
+    then ends the process that hangs, whose variant it alone knows for certain.
     """
 
     workload: Workload
@@ -45,6 +58,7 @@ class MeasureSpec(msgspec.Struct, frozen=True, kw_only=True):
     ceilings: bool = False
     ceilings_known: tuple[str, ...] = ()
     twins: bool = False
+    silence_s: float | None = None
 
 
 class Started(msgspec.Struct, frozen=True, kw_only=True, tag="started"):

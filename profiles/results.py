@@ -209,7 +209,11 @@ class Block(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Conditions(msgspec.Struct, frozen=True, kw_only=True):
-    """The circumstances of one run: no part of the environment's identity."""
+    """The circumstances of one run: no part of the environment's identity.
+
+    `session` is a random name of the process that timed it. Runs of one session were timed in turns, those of different
+    ones (an isolated plan; what was left when a variant took its process along) at different times.
+    """
 
     host: str | None = None
     started_at: str | None = None
@@ -217,6 +221,7 @@ class Conditions(msgspec.Struct, frozen=True, kw_only=True):
     sm_clock_mhz: int | None = None
     temperature_c: int | None = None
     commit: str | None = None
+    session: str | None = None
 
 
 class Run(msgspec.Struct, frozen=True, kw_only=True):

@@ -18,7 +18,7 @@ from profiles.measure.memory import Memory
 from profiles.measure.metrics import rate_metric
 from profiles.measure.subject import Subject
 from profiles.measure.times import Times
-from profiles.results import Conditions, Correctness, Failure, FailureKind, Metric, Receipt, Run, RunStatus
+from profiles.results import Conditions, Correctness, DeepProfile, Failure, FailureKind, Metric, Receipt, Run, RunStatus
 from profiles.workload import Workload
 
 
@@ -33,6 +33,8 @@ class Candidate:
     times: Times = field(default_factory=Times)
     memory: Memory | None = None
     twin: Candidate | None = None
+    session: str | None = None
+    deep: DeepProfile | None = None
     started_at: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
     spent_s: float = 0.0
 
@@ -49,7 +51,14 @@ def succeeded(candidate: Candidate, module: OperationModule, workload: Workload)
     metrics = tuple(_metrics(candidate, module, workload))
     costs = loading.costs(module, workload, candidate.variant)
     twin = () if candidate.twin is None else tuple(candidate.twin.times.metrics())
-    return Run(variant=candidate.variant, status=RunStatus.SUCCEEDED, metrics=metrics, costs=costs, twin=twin)
+    return Run(
+        variant=candidate.variant,
+        status=RunStatus.SUCCEEDED,
+        metrics=metrics,
+        costs=costs,
+        twin=twin,
+        deep=candidate.deep,
+    )
 
 
 def incorrect(variant: str, correctness: Correctness) -> Run:
@@ -62,6 +71,7 @@ def with_circumstances(run: Run, candidate: Candidate) -> Run:
     """The run with what is known of the candidate whatever became of it."""
     conditions = Conditions(
         host=socket.gethostname(),
+        session=candidate.session,
         started_at=candidate.started_at,
         duration_s=round(candidate.spent_s, 3),
         sm_clock_mhz=candidate.times.observer.state.sm_clock_mhz,

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import mmap
 import os
+import select
 import signal
 import sys
 import traceback
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import NoReturn
 
 from profiles.lifeline import die_with
@@ -42,8 +43,12 @@ class Spotlight:
         self._memory[:4] = number.to_bytes(4, "little")
 
 
-def run_in_fork(work: Callable[[Outbox], None], *, receive: Callable[[Message], None]) -> str | None:
+def run_in_fork(
+    work: Callable[[Outbox], None], *, receive: Callable[[Message], None], silence_s: float | None = None
+) -> str | None:
     """Do `work` in a forked process and hand on what it says; how the process was killed, or None where it was not.
+
+    One that says nothing for `silence_s` seconds hangs: it is killed, and that is told as its trouble.
 
     The caller must have touched no device, and none of its other threads may hold a lock. Where the caller is killed,
     or `receive` raises, the forked process goes too.
@@ -57,9 +62,12 @@ def run_in_fork(work: Callable[[Outbox], None], *, receive: Callable[[Message], 
     os.close(writing)
     try:
         inbox = Inbox()
-        while piece := os.read(reading, PIECE_BYTES):
+        for piece in _pieces(reading, silence_s):
             for message in inbox.take(piece):
                 receive(message)
+    except _SilenceError as silence:
+        os.kill(pid, signal.SIGKILL)
+        receive(Trouble(message=str(silence), kind=FailureKind.TIMEOUT))
     except BaseException:
         os.kill(pid, signal.SIGKILL)
         raise
@@ -67,6 +75,19 @@ def run_in_fork(work: Callable[[Outbox], None], *, receive: Callable[[Message], 
         os.close(reading)
         _, status = os.waitpid(pid, 0)
     return _cause_of_death(status)
+
+
+class _SilenceError(Exception):
+    """A forked process hangs."""
+
+
+def _pieces(reading: int, silence_s: float | None) -> Iterator[bytes]:
+    while silence_s is None or select.select([reading], [], [], silence_s)[0]:
+        piece = os.read(reading, PIECE_BYTES)
+        if not piece:
+            return
+        yield piece
+    raise _SilenceError(f"gave no sign of life for {silence_s:g} s")
 
 
 def _fork() -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from profiles.measure.beforehand import Beforehand
 from profiles.measure.candidate import Candidate, incorrect, succeeded
 from profiles.measure.compile_report import after_first_call
 from profiles.measure.correctness import check
+from profiles.measure.deep import deep_profile
 from profiles.measure.device import take_device
 from profiles.measure.failures import VariantError, YardstickError, code_of
 from profiles.measure.memory import call_memory
@@ -35,6 +37,7 @@ class Session:
         self._spec, self._workload, self._reporter = spec, spec.workload, reporter
         self._compile_caches = compile_caches
         self._device = take_device(spec.device)
+        self._name = uuid.uuid4().hex[:12]
         self._module = loading.operation_module(spec.workload)
         self._inputs: Any = None
         self._yardstick: Yardstick | YardstickError | None = None
@@ -54,7 +57,7 @@ class Session:
         """The candidate, or nothing when it could not be built: its run is then sent."""
         try:
             with code_of(variant):
-                candidate = Candidate(self._subject(variant), beforehand)
+                candidate = Candidate(self._subject(variant), beforehand, session=self._name)
                 if beforehand.first_call_ns is None:
                     with self._reporter.phase(candidate, Phase.FIRST_CALL):
                         self._make_first_visits(candidate)
@@ -128,6 +131,8 @@ class Session:
             with self._reporter.phase(candidate, Phase.TRACED), code_of(candidate.variant):
                 record(candidate.subject, self._device, path, steps=self._spec.plan.steps)
                 candidate.memory = call_memory(candidate.subject, self._device)
+                if self._spec.plan.deep and self._device.type == "cuda":
+                    candidate.deep = deep_profile(self._spec, candidate.variant)
         except VariantError as error:
             self._reporter.finish(candidate, error.run)
         else:

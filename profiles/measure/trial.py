@@ -18,7 +18,7 @@ from profiles.measure.scout import scout
 from profiles.measure.session import Session
 from profiles.measure.walk import walk
 from profiles.plan import Order
-from profiles.protocol import CeilingsMeasured, Finished, MeasureSpec, Started
+from profiles.protocol import DOING, CeilingsMeasured, Finished, MeasureSpec, Phase, Progress, Started
 from profiles.results import FailureKind
 
 Work = Callable[[Sequence[str], Outbox], None]
@@ -41,6 +41,7 @@ class Trial:
         self._compile_caches = Path(spec.directory) / "compiled"
         self._beforehand = {variant: Beforehand() for variant in spec.variants}
         self._where: str | None = None
+        self._phases: dict[str, Phase] = {}
         self._passed: set[str] = set()
         self._finished: set[str] = set()
         self._started = False
@@ -114,7 +115,7 @@ class Trial:
         while before := self._open(variants):
             self._spotlight.clear()
             self._where = None
-            death = run_in_fork(partial(work, before), receive=self._receive)
+            death = run_in_fork(partial(work, before), receive=self._receive, silence_s=self._spec.silence_s)
             trouble, self._trouble = self._trouble, None
             after = self._open(variants)
             if not after:
@@ -135,6 +136,8 @@ class Trial:
             raise TrialError(reason)
         if self._where is not None:
             reason = f"at {self._where}: {reason}"
+        elif kind is FailureKind.TIMEOUT and culprit in self._phases:
+            reason = f"{reason} while {DOING[self._phases[culprit]]}"
         self._receive(Finished(run=failed(culprit, kind, reason)))
 
     def _receive(self, message: Message) -> None:
@@ -156,6 +159,8 @@ class Trial:
                 if self._started:
                     return
                 self._started, self._environment = True, environment.digest
+            case Progress(variant=variant, phase=phase):
+                self._phases[variant] = phase
             case Finished(run=run):
                 self._finished.add(run.variant)
         self._events.send(message)

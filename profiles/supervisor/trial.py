@@ -14,7 +14,7 @@ from profiles.comparison.floor import checked
 from profiles.environment import Environment
 from profiles.job import TrialRequest
 from profiles.plan import Order, Plan
-from profiles.protocol import CeilingsMeasured, Event, Finished, MeasureSpec, Phase, Progress, Started
+from profiles.protocol import DOING, CeilingsMeasured, Event, Finished, MeasureSpec, Progress, Started
 from profiles.results import Failure, FailureKind, Run, RunStatus
 from profiles.supervisor.child import MEASURE, MeasuringChild, ProtocolError
 from profiles.supervisor.completion import Completion, Completions, MeasuredRun, trace_lost
@@ -22,16 +22,6 @@ from profiles.supervisor.limits import Limits, Watch
 
 TICK_S = 0.1
 DEATHS_BEFORE_ISOLATION = 2
-
-DOING = {
-    Phase.BUILD: "being built",
-    Phase.ELIGIBLE: "being tried",
-    Phase.FIRST_CALL: "in its first call",
-    Phase.VISITED: "in its first visits",
-    Phase.CORRECT: "being checked",
-    Phase.TIMED: "being timed",
-    Phase.TRACED: "being traced",
-}
 
 
 class TrialError(Exception):
@@ -196,6 +186,7 @@ class _Trial:
             ceilings=self.hearer.on_ceilings is not None and not self.ceilings_known,
             ceilings_known=self.known_environments,
             twins=self.twins,
+            silence_s=self.limits.silence_s,
         )
 
     def _take(self, events: Iterator[Event], sitting: _Sitting, watch: Watch, completions: Completions) -> None:

@@ -6,6 +6,7 @@ import itertools
 import os
 import signal
 import sys
+import time
 from dataclasses import dataclass, field
 
 import torch
@@ -16,6 +17,7 @@ from profiles.measure.__main__ import main
 from profiles.workload import DType, Workload
 
 WAYS = ("well", "dies_when_tiny", "dies_when_large", "dies_after_some_calls", "raises", "is_wrong", "gives_nan")
+DEADLY = ("well", "hangs_after_some_calls", "wants_too_much", "reads_out_of_bounds")
 LARGE = 1000
 SOME_CALLS = 12  # past the checks, within the timing
 DOUBLING = Workload(operation="doubling", axes={"rows": LARGE}, dtype=DType.FP32)
@@ -83,6 +85,22 @@ def dies_after_some_calls(d: Doubling) -> Tensor:
     return _die() if next(d.calls) >= SOME_CALLS else d.x * 2
 
 
+def hangs_after_some_calls(d: Doubling) -> Tensor:
+    if next(d.calls) >= SOME_CALLS:
+        time.sleep(3600)
+    return d.x * 2
+
+
+def wants_too_much(d: Doubling) -> Tensor:
+    """2^50 numbers, where the input is not tiny."""
+    return d.x * 2 if len(d.x) < LARGE else torch.ones(1 << 50, device=d.x.device)
+
+
+def reads_out_of_bounds(d: Doubling) -> Tensor:
+    """On CUDA the kernel checks the index; its failed assertion breaks the context for good."""
+    return d.x * 2 if len(d.x) < LARGE else d.x[torch.full_like(d.x, 2 * LARGE, dtype=torch.int64)]
+
+
 def raises(d: Doubling) -> Tensor:
     raise ZeroDivisionError(f"{len(d.x)} by zero")
 
@@ -107,7 +125,9 @@ OPERATION = catalog.Operation(
     axes=(catalog.Axis(name="rows", symbol=None, default=LARGE, meaning="numbers", noun="row count"),),
     module=f"{__package__}.misbehaving",
     baseline="well",
-    implementations=tuple(catalog.Implementation(way, f"{__package__}.misbehaving:{way}", way) for way in WAYS),
+    implementations=tuple(
+        catalog.Implementation(way, f"{__package__}.misbehaving:{way}", way) for way in dict.fromkeys(WAYS + DEADLY)
+    ),
 )
 
 if __name__ == "__main__":
