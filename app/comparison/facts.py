@@ -7,11 +7,14 @@ from datetime import tzinfo
 from html import escape
 
 from app.formatting import moment, seconds
+from app.forms import plan_text
 from app.markup import page
 from db.views import ComparedRun, ComparisonView
 from profiles.comparison.entry import sections
 from profiles.comparison.figures import workload_label
+from profiles.comparison.speed import By
 from profiles.environment import Environment
+from profiles.plan import Load
 
 
 def head_html(view: ComparisonView, *, zone: tzinfo, crumb: bool = True) -> str:
@@ -65,12 +68,33 @@ def _hosts(entries: Sequence[ComparedRun]) -> list[str]:
 def _plans(entries: Sequence[ComparedRun]) -> list[str]:
     """The cache policy is that of the GPU time: a CPU has none. What is to come says nothing while others are known."""
     known = [entry for entry in entries if entry.environment is not None]
-    return _distinct(_plan(entry) for entry in known or entries)
+    policies = _distinct(_policy(entry) for entry in known or entries)
+    return [*policies, *_distinct(words for entry in known or entries if (words := _precision(entry, entries)))]
 
 
-def _plan(entry: ComparedRun) -> str:
+def _policy(entry: ComparedRun) -> str:
+    """A load that is kept up is said; bursts are the usual one."""
     on_cpu = entry.environment is not None and entry.environment.device == "cpu"
-    return str(entry.plan.order) if on_cpu else f"{entry.plan.cache} cache, {entry.plan.order}"
+    cache = [] if on_cpu else [f"{entry.plan.cache} cache"]
+    load = ["sustained load"] if entry.plan.load is Load.SUSTAINED else []
+    return ", ".join([*cache, str(entry.plan.order), *load])
+
+
+def _precision(entry: ComparedRun, entries: Sequence[ComparedRun]) -> str | None:
+    """How many builds were timed, to tell which difference, within which time; None of what was timed in no builds."""
+    timed = sorted({count for one in entries if one.plan == entry.plan for count in _builds(one)})
+    if not timed and any(one.run is not None for one in entries):
+        return None
+    least = f"at least {entry.plan.builds}" if not timed else f"{timed[0]}"
+    most = f"–{timed[-1]}" if len(timed) > 1 else ""
+    margin, budget = plan_text.percent(entry.plan.margin), seconds(entry.plan.budget_s)
+    return f"{least}{most} builds, margin {margin} %, {budget} budget"
+
+
+def _builds(entry: ComparedRun) -> set[int]:
+    """Of the times that every variant has on its kind of device."""
+    timed = [entry.run.metric(by) for by in (By.GPU_TIME, By.CALL_TIME)] if entry.run is not None else []
+    return {len(set(metric.builds)) for metric in timed if metric is not None and metric.builds}
 
 
 def _duration(entries: Sequence[ComparedRun]) -> list[str]:

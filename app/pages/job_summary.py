@@ -14,7 +14,7 @@ from app.devices import refusals, taking
 from app.formatting import GIB, MIB, NOT_RECORDED, about, count, memory, plural
 from app.forms import draft
 from app.forms.command import submit_command
-from app.forms.estimates import peak_memory
+from app.forms.estimates import longest, peak_memory
 from app.forms.sweep import SweepError
 from app.markup import facts, page, prose
 from app.pages import links
@@ -121,7 +121,7 @@ def _time(request: JobRequest) -> str:
     expected = jobs.expected_seconds(context.database(), request)
     if expected is not None:
         return about(expected)
-    return f"at most {about(request.plan.budget_s * len(request.trials)).removeprefix('about ')} of timing"
+    return longest(request)
 
 
 def _starts(request: JobRequest, takers: Sequence[WorkerView]) -> str:

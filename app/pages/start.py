@@ -10,6 +10,7 @@ import streamlit as st
 from app import addresses, context
 from app.devices import preferred_device
 from app.formatting import about, ago, plural
+from app.forms.estimates import longest
 from app.markup import brief_answer, link, page, prose, section, table, title
 from app.pages import device_list, links, question_cards
 from app.states import comparison_badge, short_device
@@ -84,11 +85,7 @@ def _newest_first(request: JobRequest) -> Iterator[tuple[ComparedRun, ...]]:
 def _cost(request: JobRequest) -> str:
     expected = jobs.expected_seconds(context.database(), request)
     runs = sum(len(trial.variants) for trial in request.trials)
-    known = (
-        about(expected)
-        if expected is not None
-        else f"at most {about(request.plan.budget_s * len(request.trials)).removeprefix('about ')} of timing"
-    )
+    known = about(expected) if expected is not None else longest(request)
     return " · ".join((plural(len(request.trials), "workload"), plural(runs, "variant"), known))
 
 

@@ -13,7 +13,7 @@ from app.forms.command import submit_command
 from app.forms.links import query
 from profiles import catalog, presets
 from profiles.job import JobError, JobRequest
-from profiles.plan import CachePolicy, Plan
+from profiles.plan import CachePolicy, Load, Order, Plan, Walk
 from profiles.workload import DType, Workload
 
 
@@ -126,6 +126,39 @@ def test_written_out_attention_wants_more_memory_than_fused() -> None:
     assert fused < naive < math
     assert naive == pytest.approx(2112 * 2**20, rel=0.1)
     assert math == pytest.approx(4880 * 2**20, rel=0.1)
+
+
+def test_the_longest_time_knows_processes_energy_and_walks() -> None:
+    request = presets.request("attention-ladder", device="cuda")
+    assert estimates.longest(_planned(request, Plan(budget_s=30.0))) == "at most 30 s of timing"
+    assert estimates.longest(_planned(request, Plan(budget_s=30.0, energy=True))) == "at most 70 s of timing"
+    isolated = Plan(budget_s=30.0, energy=True, order=Order.ISOLATED)
+    assert estimates.timing_s(_planned(request, isolated)) == 7 * (30.0 + 5.0 + 3.0)
+    walked = _planned(request, Plan(budget_s=30.0, walk=Walk(axis="seq_kv", last=1033, step=2)))
+    assert estimates.longest(walked) == "at most 30 s of timing, 35 first visits"
+
+
+def _planned(request: JobRequest, plan: Plan) -> JobRequest:
+    return msgspec.structs.replace(request, plan=plan)
+
+
+def test_a_walk_is_offered_along_the_axes_that_all_chosen_operations_have() -> None:
+    pair = draft.preset_parts("fusion-pairs", device="cpu")
+    assert draft.walkable(pair) == ("rows", "width")
+    assert draft.walkable((pair[0], replace(pair[1], variants=()))) == ("rows", "width", "hidden")
+    assert draft.walkable(draft.preset_parts("decoder-end-to-end", device="cpu")) == ("batch", "seq")
+    assert "causal" not in draft.walkable(draft.preset_parts("attention-ladder", device="cpu"))
+    assert draft.walkable(()) == ()
+
+
+def test_the_address_of_a_request_keeps_the_whole_plan() -> None:
+    walked = Plan(builds=12, margin=0.007, load=Load.SUSTAINED, energy=True, walk=Walk(axis="seq_kv", last=600, step=4))
+    asked = query(_planned(presets.request("attention-ladder", device="cpu"), walked))
+    told = {"builds": "12", "margin": "0.7", "load": "sustained", "energy": "true", "deep": "false"}
+    assert told | {"walk.axis": "seq_kv", "walk.last": "600", "walk.step": "4"} == {
+        name: text for name, text in asked.items() if name in told or name.startswith("walk.")
+    }
+    assert query(_planned(presets.request("shape-churn", device="cuda"), Plan()))["walk.axis"] == "none"
 
 
 def test_a_memory_that_nobody_knows_beforehand_is_none() -> None:
