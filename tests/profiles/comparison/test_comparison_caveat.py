@@ -44,6 +44,15 @@ def test_fallback_is_told() -> None:
     )
 
 
+def test_a_skipped_graph_and_a_compiler_that_gave_up_are_told_alike() -> None:
+    graphs = Receipt(mechanism="cuda_graph", asked="graph replay", ran="single launches", fell_back=True)
+    sound = Receipt(mechanism="compile", asked="inductor", ran="inductor")
+    run = msgspec.structs.replace(ladder_runs()[2], dispatch=(sound, graphs))
+    assert _told(entries_of(results(ladder_runs()[0], run))) == (
+        "Fell back: sdpa_auto was asked for graph replay and ran single launches. The receipts below say why."
+    )
+
+
 def test_incorrect_variant_is_told_before_anything_else() -> None:
     nan = Correctness(relative_l2=None, max_abs=None, nonfinite=12, tolerance=1e-2, passed=False)
     wrong = msgspec.structs.replace(ladder_runs()[2], status=RunStatus.INCORRECT, correctness=nan)
