@@ -9,7 +9,7 @@ from app.charts.markup import key_box, variant
 from profiles.comparison.entry import Entry
 from profiles.reproduce.script import filename
 
-SUMMARY = "Reproduce: each run as one Python file that needs torch and nothing of Fusescope"
+SUMMARY = "Reproduce: each run as one Python file, without Fusescope"
 
 
 def reproduce_html(entries: Iterable[Entry], *, base_key: str | None, url: Callable[[str], str]) -> str:
@@ -19,9 +19,9 @@ def reproduce_html(entries: Iterable[Entry], *, base_key: str | None, url: Calla
         return ""
     lead = (
         '<p class="fs-muted fs-fold-lead">It makes the same inputs, checks the output against the float64 reference, '
-        "times it as here, and prints the times beside these. The commands take <code>--device</code>.</p>"
+        "times it as here, and prints the times beside these; <code>--device cpu</code> works too.</p>"
     )
-    head = "<thead><tr><th>Variant</th><th>Script</th><th>Run it</th></tr></thead>"
+    head = '<thead><tr><th>Variant</th><th>Script</th><th class="wide">Run it</th></tr></thead>'
     table = f'<div class="fs-scroll"><table>{head}<tbody>{rows}</tbody></table></div>'
     return f'<div class="fs"><details class="fs-fold"><summary>{SUMMARY}</summary>{lead}{table}</details></div>'
 
@@ -31,5 +31,5 @@ def _row(entry: Entry, address: str, *, filled: bool) -> str:
     return (
         f'<tr><th scope="row">{key_box(entry.key, filled=filled)} {variant(entry.variant)}</th>'
         f'<td><a href="{escape(address)}" download="{name}">Download</a></td>'
-        f'<td class="fs-muted fs-nowrap"><code>python {name}</code></td></tr>'
+        f'<td class="wide fs-muted fs-nowrap"><code>python {name}</code></td></tr>'
     )

@@ -114,9 +114,7 @@ def copies(make_inputs: Callable[[torch.device], Any], device: torch.device) -> 
 def copies_of_weights(make_inputs: Callable[[torch.device], Any], device: torch.device) -> list[Any]:
     """The same, but the activations are shared: each call finds them as the one before has touched them."""
     first = make_inputs(device)
-    shared = activations(first)
-    ids = {id(value) for value in shared.values()}
-    needed = copies_needed([one for one in tensors(first) if id(one) not in ids], device)
+    shared, needed = activations(first), copies_needed(weights(first), device)
     return [first, *(dataclasses.replace(make_inputs(device), **shared) for _ in range(needed - 1))]
 
 
@@ -128,8 +126,14 @@ def copies_needed(rotated: Iterable[Tensor], device: torch.device) -> int:
 
 def tensors(inputs: Any) -> list[Tensor]:
     values = [getattr(inputs, field.name) for field in dataclasses.fields(inputs)]
+    return [*weights(inputs), *(v for v in values if isinstance(v, Tensor) and not isinstance(v, nn.Parameter))]
+
+
+def weights(inputs: Any) -> list[Tensor]:
+    """What stays from call to call: parameters, and all that a model holds."""
+    values = [getattr(inputs, field.name) for field in dataclasses.fields(inputs)]
     held = [[*value.parameters(), *value.buffers()] for value in values if isinstance(value, nn.Module)]
-    return [*(value for value in values if isinstance(value, Tensor)), *(one for module in held for one in module)]
+    return [*(v for v in values if isinstance(v, nn.Parameter)), *(one for model in held for one in model)]
 
 
 def activations(inputs: Any) -> dict[str, Tensor]:

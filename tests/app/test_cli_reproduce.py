@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -14,7 +15,8 @@ from app.cli import main
 from profiles.reports import Reproduced
 from tests.app.test_cli import loaded_by
 
-SAMPLES = Path(__file__).parents[2] / "samples"
+ROOT = Path(__file__).parents[2]
+SAMPLES = ROOT / "samples"
 LADDER = str(SAMPLES / "attention-ladder.fusescope")
 PAIRS = str(SAMPLES / "fusion-pairs.fusescope")
 
@@ -61,3 +63,20 @@ def test_wrong_use_is_one_line(arguments: tuple[str, ...], said: str, capsys: py
 
 def test_making_a_script_loads_nothing_heavy() -> None:
     assert loaded_by("reproduce", LADDER, "--variant", "sdpa_flash") == set()
+
+
+def test_an_installed_copy_finds_its_own_source(tmp_path: Path) -> None:
+    """As from a wheel: the packages alone, elsewhere, without the repository around them."""
+    site = tmp_path / "site"
+    for package in ("app", "profiles"):
+        shutil.copytree(ROOT / package, site / package, ignore=shutil.ignore_patterns("__pycache__"))
+    program = (
+        f"import sys; sys.path.insert(0, {str(site)!r})\n"
+        "from app.cli import main; import profiles\n"
+        f"assert profiles.__path__[0].startswith({str(site)!r})\n"
+        f"sys.exit(main(['reproduce', {LADDER!r}, '--variant', 'sdpa_flash']))"
+    )
+    command = [sys.executable, "-I", "-X", "utf8", "-c", program]
+    told = subprocess.run(command, cwd=tmp_path, capture_output=True, encoding="utf-8", check=False)
+    assert (told.returncode, told.stderr) == (0, "")
+    assert "def sdpa_flash" in told.stdout

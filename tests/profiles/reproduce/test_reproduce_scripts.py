@@ -52,6 +52,15 @@ def test_a_script_of_what_a_cpu_cannot_run_ends_with_torchs_own_reason(variant: 
     assert "RuntimeError" in told.stderr
 
 
+def test_a_script_calls_a_wrong_output_incorrect_and_times_nothing(tmp_path: Path) -> None:
+    text = reproducer(entry("attention", "naive")).text
+    wrong = text.replace("return scores * a.scale", "return scores * a.scale * 1.1")
+    assert wrong != text
+    told = ran(wrong, tmp_path)
+    assert told.returncode == 1
+    assert re.fullmatch(r"INCORRECT: relative L2 error .*\n", told.stdout)
+
+
 @pytest.mark.parametrize(("operation", "variant"), IMPLEMENTATIONS)
 def test_a_script_has_the_same_inputs_and_the_same_error(operation: str, variant: str, tmp_path: Path) -> None:
     workload = WORKLOADS[operation]
