@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import tempfile
-from contextlib import nullcontext
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,6 +15,7 @@ from profiles.measure.cache_policy import CacheState
 from profiles.measure.rotation import MOST_COPIES, activations, copied, copies_needed, size_bytes, tensors, weights
 from profiles.measure.subject import Subject
 from profiles.plan import CachePolicy
+from tests.profiles.measure.given_subjects import subject_of
 
 CPU = torch.device("cpu")
 MIB = 1 << 20
@@ -40,8 +38,7 @@ def inputs(size: int = 1000) -> Inputs:
 
 
 def subject(variant: str = "naive") -> Subject:
-    nowhere = Path(tempfile.gettempdir())  # nothing is compiled
-    return Subject(variant, lambda i: i.x * i.weight, None, lambda _: nullcontext(), nowhere)
+    return subject_of(lambda i: i.x * i.weight, variant=variant)
 
 
 def addresses(place: Place) -> set[int]:

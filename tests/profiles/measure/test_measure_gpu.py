@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import gzip
 import json
-import tempfile
 import time
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
 import pytest
 import torch
@@ -16,8 +14,6 @@ import torch
 from profiles.measure.cache_flush import CacheFlush
 from profiles.measure.gate import Gate, event_ns
 from profiles.measure.gpu_time import GatedTimer
-from profiles.measure.subject import Subject
-from profiles.operations.implementation import parts
 from profiles.presets import request
 from profiles.results import RunStatus
 from profiles.workload import DType, Workload
@@ -29,12 +25,12 @@ pytestmark = [
 ]
 
 
-def timer(call: Any, *, cold: bool = False) -> GatedTimer:
-    device = torch.device("cuda:0")
-    torch.cuda.set_device(device)
-    function, context = parts(call)
-    subject = Subject("naive", function, None, context, Path(tempfile.gettempdir()))  # nothing is compiled
-    return GatedTimer(subject, device, Gate(), CacheFlush(device) if cold else None)
+DEVICE = torch.device("cuda:0")
+
+
+def timer() -> GatedTimer:
+    torch.cuda.set_device(DEVICE)
+    return GatedTimer(DEVICE, Gate())
 
 
 def test_the_gate_holds_for_about_as_long_as_asked() -> None:
@@ -46,27 +42,29 @@ def test_the_gate_holds_for_about_as_long_as_asked() -> None:
 def test_host_work_between_launches_is_not_in_the_devices_time() -> None:
     x = torch.ones(1 << 20, device="cuda")
 
-    def dawdles(_: None) -> torch.Tensor:
+    def dawdles() -> torch.Tensor:
         y = x + 1
         time.sleep(0.005)
         return y + 1
 
-    dawdles(None)
-    gated = timer(dawdles)
-    samples = [gated.sample() for _ in range(5)]
+    dawdles()
+    gated = timer()
+    samples = [gated.sample(dawdles) for _ in range(5)]
     assert gated.doubt is None
-    assert max(samples) < 1e6  # two small kernels, not five milliseconds
+    assert gated.late >= 1  # the shortest gate is no match for five milliseconds
+    assert max(sample.duration_ns for sample in samples) < 1e6  # two small kernels, not five milliseconds
+    assert min(sample.enqueue_ns for sample in samples) > 5e6
 
 
 def test_a_call_that_waits_for_the_device_cannot_be_gated_and_says_so() -> None:
     x = torch.ones(1 << 20, device="cuda")
 
-    def waits(_: None) -> torch.Tensor:
+    def waits() -> torch.Tensor:
         torch.cuda.synchronize()
         return x + 1
 
-    gated = timer(waits)
-    assert gated.sample() > 0
+    gated = timer()
+    assert gated.sample(waits).duration_ns > 0
     assert gated.doubt is not None
     assert "more than the gate can hold" in gated.doubt
 
@@ -74,13 +72,11 @@ def test_a_call_that_waits_for_the_device_cannot_be_gated_and_says_so() -> None:
 def test_a_flushed_cache_makes_a_small_read_slower() -> None:
     x = torch.ones(2 << 20, device="cuda")  # 8 MiB: fits into the cache
 
-    def reads(_: None) -> torch.Tensor:
-        return x.sum()
-
-    reads(None)
-    warm, cold = timer(reads), timer(reads, cold=True)
-    medians = [sorted(t.sample() for _ in range(15))[7] for t in (warm, cold)]
-    assert medians[1] > medians[0]
+    x.sum()
+    gated, flush = timer(), CacheFlush(DEVICE)
+    warm = sorted(gated.sample(x.sum).duration_ns for _ in range(15))[7]
+    cold = sorted(gated.sample(x.sum, flush).duration_ns for _ in range(15))[7]
+    assert cold > warm
 
 
 @pytest.fixture(scope="module")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -142,13 +143,9 @@ def test_under_sustained_load_the_device_is_kept_busy_between_blocks() -> None:
 
         plan = Plan(samples=20, builds=2, budget_s=1.0, load=load)
         time_functions({"stamped": stamped}, pair, device=CPU, plan=plan)
-    rests = {load: sum(after - before > 0.015 for before, after in _pairwise(s)) for load, s in stamps.items()}
+    rests = {load: sum(after - before > 0.015 for before, after in pairwise(s)) for load, s in stamps.items()}
     assert rests[Load.BURST] >= 20
     assert rests[Load.SUSTAINED] < rests[Load.BURST] / 2
-
-
-def _pairwise(times: list[float]) -> Iterator[tuple[float, float]]:
-    return zip(times, times[1:], strict=False)
 
 
 def test_what_a_function_raises_names_it() -> None:
