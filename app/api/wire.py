@@ -38,18 +38,38 @@ def problem(status: int, message: str) -> Response:
 
 
 def body(wanted: type[T]) -> Callable[[Request], Awaitable[T]]:
-    """A dependency that reads the body as `wanted`; RequestError where it is none, or larger than 1 MiB."""
+    """A dependency that reads the body as `wanted`; RequestError where it is none, has a field that nobody reads, or is
+    larger than 1 MiB."""
 
     async def read(request: Request) -> T:
         if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
             raise RequestError(415, "the body must be JSON, with the content type application/json")
         raw = await _bounded(request)
         try:
-            return msgspec.json.decode(raw, type=wanted)
+            value = msgspec.json.decode(raw, type=wanted)
         except msgspec.DecodeError as error:
             raise RequestError(422, f"the body cannot be read: {error}") from error
+        if (stray := _stray(msgspec.json.decode(raw), msgspec.to_builtins(value))) is not None:
+            raise RequestError(422, f"the body cannot be read: {stray}")
+        return value
 
     return read
+
+
+def _stray(given: Any, read: Any, where: str = "$") -> str | None:
+    """The first field that was given and not read, in words: stored types pass over what they do not know, but what a
+    person misspells is to be heard of."""
+    if isinstance(given, dict) and isinstance(read, dict):
+        for name, value in given.items():
+            if name not in read:
+                accepted = ", ".join(f"`{known}`" for known in read)
+                return f"Object has an unknown field `{name}` - at `{where}`; expected {accepted}"
+            if (found := _stray(value, read[name], f"{where}.{name}")) is not None:
+                return found
+    if isinstance(given, list) and isinstance(read, list | tuple):
+        pairs = enumerate(zip(given, read, strict=True))
+        return next((found for n, pair in pairs if (found := _stray(*pair, f"{where}[{n}]")) is not None), None)
+    return None
 
 
 async def _bounded(request: Request) -> bytes:

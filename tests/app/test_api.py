@@ -46,6 +46,39 @@ def test_a_job_that_no_device_can_measure_is_refused_with_the_reason(client: Tes
     assert answer.json() == {"error": "unknown device class 'tpu'; expected 'cpu', 'cuda' or 'cuda:N'"}
 
 
+def test_an_unknown_preset_is_refused_with_those_there_are(client: TestClient) -> None:
+    answer = _submit(client, preset="attention-lader")
+    assert answer.status_code == 422
+    assert answer.json()["error"].startswith(
+        "unknown preset 'attention-lader'; expected one of 'attention-ladder', 'fusion-pairs'"
+    )
+    assert _submit(client, preset=None).status_code == 201
+
+
+def test_the_whole_plan_is_taken_and_comes_back(client: TestClient) -> None:
+    plan = {"cache": "in-context", "order": "isolated", "load": "sustained", "builds": 12, "margin": 0.01}
+    plan |= {"budget_s": 45.0, "samples": 40, "steps": 2, "energy": True, "deep": True}
+    plan |= {"walk": {"axis": "seq_kv", "last": 600, "step": 4}}
+    assert _submit(client, plan=plan).json()["request"]["plan"] == plan
+
+
+@pytest.mark.parametrize(
+    ("plan", "reason"),
+    [
+        ({"builds": 1}, "builds is 1; accepted are 2 to 1,000"),
+        ({"margin": 0.5}, "margin is 0.5; accepted are shares above 0, up to 0.1"),
+        ({"cache": "lukewarm"}, "Invalid enum value 'lukewarm' - at `$.plan.cache`"),
+        ({"walk": {"axis": "causal", "last": 9}}, "the walk's axis is 'causal'; attention can walk one of 'batch'"),
+        ({"walk": {"axis": "seq_kv", "last": 9, "step": 0}}, "the walk's step is 0"),
+        ({"walks": {"axis": "seq_kv", "last": 900}}, "unknown field `walks` - at `$.plan`; expected `cache`"),
+    ],
+)
+def test_a_plan_that_cannot_be_is_refused_with_the_reason(client: TestClient, plan: object, reason: str) -> None:
+    answer = _submit(client, plan=plan)
+    assert answer.status_code == 422
+    assert reason in answer.json()["error"]
+
+
 @pytest.mark.parametrize("content", ["", "{", "[]", '{"name": 3}', '{"name": "x"}', "\xff"])
 def test_a_body_that_is_no_job_is_refused(client: TestClient, content: str) -> None:
     answer = client.post("/api/v1/jobs", content=content, headers=JSON)
