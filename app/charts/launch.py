@@ -6,6 +6,7 @@ import math
 from html import escape
 
 from app.charts.markup import missing
+from profiles.comparison.figures import whole_percent
 from profiles.results import KernelUse, Role
 
 KIB = 1 << 10
@@ -31,6 +32,6 @@ def launch_words(use: KernelUse) -> str:
         None if use.block is None else f"block {'×'.join(map(str, use.block))}",
         None if use.registers is None else f"{use.registers:,} registers a thread",
         None if use.shared_bytes is None else f"{use.shared_bytes / KIB:,.1f} KiB of shared memory a block",
-        "occupancy not reported" if use.occupancy is None else f"about {use.occupancy:.0%} occupancy",
+        "occupancy not reported" if use.occupancy is None else f"about {whole_percent(use.occupancy)} occupancy",
     ]
     return ", ".join(word for word in known if word is not None)

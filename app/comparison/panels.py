@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 import streamlit as st
 
+from app.charts.deep import deep_html
 from app.charts.health import health_html
 from app.charts.kernels import kernels_html
 from app.charts.samples import samples_figure
@@ -81,6 +82,8 @@ def _kernels(listed: dict[str, ComparedRow], suffix: str) -> None:
     assert entry.run is not None, "only runs with kernels are listed"
     stages = len(catalog.operation(entry.workload.operation).stages)
     st.html(kernels_html(entry.run, unit=time_unit(entry.workload), stages=stages, on_cpu=on_cpu))
+    if entry.run.deep is not None:
+        st.html(deep_html(entry.run.deep))
     if entry.run.trace_health:
         st.html(health_html(entry.variant, entry.run.trace_health))
 

@@ -123,11 +123,12 @@ def _does(run: Run, costs: Costs, ceilings: Ceilings, workload: Workload) -> Ite
 
 
 def moved_bytes(run: Run) -> float | None:
-    """As a deep profile counted it in the device's memory, else as the code says; None: unknown."""
+    """As a deep profile of all kernels counted it in the device's memory, else as the code says; None: unknown."""
     deep = run.deep.kernels if run.deep is not None else ()
-    counted = [kernel.dram_read_bytes for kernel in deep] + [kernel.dram_written_bytes for kernel in deep]
+    kernels = run.counts.kernels if run.counts is not None else None
+    counted = [size for kernel in deep for size in (kernel.dram_read_bytes, kernel.dram_written_bytes)]
     known = [size for size in counted if size is not None]
-    if deep and len(known) == len(counted):
+    if deep and len(known) == len(counted) and kernels is not None and len(deep) >= kernels:
         return sum(known)
     return None if run.costs is None else run.costs.moved_bytes
 

@@ -133,6 +133,8 @@ def test_a_deep_profile_tells_what_was_moved() -> None:
     costs = msgspec.structs.replace(_costs(10), moved_bytes=None)
     run = msgspec.structs.replace(_run(100, costs), deep=DeepProfile(tool="ncu", kernels=kernels))
     assert _standing(run).label is Bound.MEMORY
+    only_some = msgspec.structs.replace(run, counts=Counts(kernels=2, launches=2))
+    assert _standing(only_some).label is None
 
 
 def test_waiting_for_the_host_is_said_beside_the_devices_own_limit() -> None:
