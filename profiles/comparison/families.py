@@ -10,7 +10,7 @@ from profiles.verdict import Verdict
 
 LOOKS = 2.5
 """Timing stops when the interval is short enough, which is a look at the data after every build. The chance of a false
-verdict is divided by this; benchmarks/method/verdicts.py simulates what is left."""
+verdict is divided by this; benchmarks/simulated_verdicts.py shows what is left."""
 
 
 def levels(estimates: Sequence[Estimate], margins: Sequence[float], *, confidence: float = CONFIDENCE) -> list[float]:

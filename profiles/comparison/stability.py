@@ -35,11 +35,15 @@ def drift(metric: Metric) -> float:
     if ordered is None:
         return 0.0
     samples, builds = ordered
-    medians = [math.log(value) for value in build_medians(samples, builds).values()]
-    if len(medians) < BUILDS_FOR_DRIFT or not (_follows_time(medians) or _halves_differ(medians)):
+    if not moves([math.log(value) for value in build_medians(samples, builds).values()]):
         return 0.0
     middle = len(samples) // 2
     return math.log(statistics.median(samples[middle:]) / statistics.median(samples[:middle]))
+
+
+def moves(by_build: Sequence[float]) -> bool:
+    """Whether values of builds, in the order of time, show a drift or a step."""
+    return len(by_build) >= BUILDS_FOR_DRIFT and (_follows_time(by_build) or _halves_differ(by_build))
 
 
 def two_levels(samples: Sequence[float]) -> tuple[float, float] | None:

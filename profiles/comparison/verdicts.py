@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from profiles.comparison.families import edge, levels, verdict
 from profiles.comparison.figures import count
-from profiles.comparison.stability import device_notes, drift, sample_notes
-from profiles.comparison.statistics import CONFIDENCE, FEWEST_BUILDS, Estimate, build_medians, paired, unpaired
+from profiles.comparison.stability import device_notes, drift, moves, sample_notes
+from profiles.comparison.statistics import (
+    CONFIDENCE,
+    FEWEST_BUILDS,
+    Estimate,
+    build_medians,
+    log_ratios,
+    paired,
+    unpaired,
+)
 from profiles.plan import Order, Plan
 from profiles.results import Metric, Run
 from profiles.verdict import VariantComparison, Verdict
@@ -92,6 +101,7 @@ def _comparison(
     pair: Pair, estimate: Estimate, level: float | None, confidence: float, seen: Mapping[int, _Seen]
 ) -> VariantComparison:
     sides = [seen[id(side.metric)] for side in (pair.before, pair.after)]
+    moved = max(*(_unstable(side.moved, pair.plan.margin) for side in sides), _moved_apart(pair, sides))
     half = None if level is None else estimate.half_width(level)
     found = verdict(estimate.mean, half, margin=pair.plan.margin)
     return VariantComparison(
@@ -101,9 +111,7 @@ def _comparison(
         ratio=math.exp(estimate.mean) if estimate.builds else pair.before.metric.value / pair.after.metric.value,
         low=None if half is None else math.exp(estimate.mean - half),
         high=None if half is None else math.exp(estimate.mean + half),
-        verdict=found
-        if _outlasts_drift(max(abs(side.moved) for side in sides), estimate.mean, half, pair.plan.margin)
-        else Verdict.UNDECIDED,
+        verdict=found if _outlasts(moved, estimate.mean, half, pair.plan.margin) else Verdict.UNDECIDED,
         margin=pair.plan.margin,
         builds=estimate.builds,
         confidence=confidence,
@@ -111,12 +119,24 @@ def _comparison(
     )
 
 
-def _outlasts_drift(moved: float, mean: float, half: float | None, margin: float) -> bool:
-    """Whether an unstable run (one that drifted by more than twice the margin) could not have turned the verdict: it
-    lies farther from the margin's edge than the drift goes."""
-    if half is None or moved <= UNSTABLE_MARGINS * edge(margin):
-        return True
-    return abs(abs(mean) - edge(margin)) - half > moved
+def _unstable(moved: float, margin: float) -> float:
+    """How far a run drifted, where that is more than twice the margin. What drifts in both alike cancels, but a device
+    whose speed changes that much is no longer the one that the ratio is asked of."""
+    return abs(moved) if abs(moved) > UNSTABLE_MARGINS * edge(margin) else 0.0
+
+
+def _moved_apart(pair: Pair, sides: Sequence[_Seen]) -> float:
+    """How far the ratio itself moved from the first half of the builds to the second, where they show that."""
+    if not _is_paired(pair) or sides[0].medians is None or sides[1].medians is None:
+        return 0.0
+    ratios = log_ratios(sides[0].medians, sides[1].medians)
+    middle = len(ratios) // 2
+    return abs(statistics.fmean(ratios[middle:]) - statistics.fmean(ratios[:middle])) if moves(ratios) else 0.0
+
+
+def _outlasts(moved: float, mean: float, half: float | None, margin: float) -> bool:
+    """Whether the drift could not have turned the verdict: it lies farther from the margin's edge than that goes."""
+    return half is None or moved == 0 or abs(abs(mean) - edge(margin)) - half > moved
 
 
 def _setting(pair: Pair, estimate: Estimate) -> Iterable[str]:
