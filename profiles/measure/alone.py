@@ -126,14 +126,12 @@ def copies_needed(rotated: Iterable[Tensor], device: torch.device) -> int:
 
 def tensors(inputs: Any) -> list[Tensor]:
     values = [getattr(inputs, field.name) for field in dataclasses.fields(inputs)]
-    return [*weights(inputs), *(v for v in values if isinstance(v, Tensor) and not isinstance(v, nn.Parameter))]
+    held = [[*value.parameters(), *value.buffers()] for value in values if isinstance(value, nn.Module)]
+    return [*(value for value in values if isinstance(value, Tensor)), *(one for model in held for one in model)]
 
 
 def weights(inputs: Any) -> list[Tensor]:
-    """What stays from call to call: parameters, and all that a model holds."""
-    values = [getattr(inputs, field.name) for field in dataclasses.fields(inputs)]
-    held = [[*value.parameters(), *value.buffers()] for value in values if isinstance(value, nn.Module)]
-    return [*(v for v in values if isinstance(v, nn.Parameter)), *(one for model in held for one in model)]
+    return [tensor for tensor in tensors(inputs) if isinstance(tensor, nn.Parameter)]
 
 
 def activations(inputs: Any) -> dict[str, Tensor]:

@@ -78,7 +78,7 @@ def test_a_script_finds_the_time_that_was_measured(
         (NORM, "functional@cudagraph", CachePolicy.COLD),
         (SWIGLU, "unfused", CachePolicy.IN_CONTEXT),
         (SWIGLU, "unfused@cudagraph", CachePolicy.IN_CONTEXT),
-        (DECODER, "sdpa", CachePolicy.COLD),
+        (DECODER, "sdpa", CachePolicy.WARM),
     ],
 )
 def test_a_script_of_any_execution_and_cache_policy_runs_alone(
