@@ -9,12 +9,27 @@ from pathlib import Path
 
 import msgspec
 
+from profiles.plan import Plan
 from profiles.results import Failure, FailureKind
 from profiles.supervisor.processes import group_bytes
+from profiles.workload import Workload
 
 MIB = 1 << 20
 WATCH_EVERY_S = 0.5
 CHILD_FIRST_S = 2.0  # the child knows which variant is silent, and ends its process alone; this is for a silent child
+
+
+# The most that honest work takes, with room: the fewest samples of slow variants take four budgets; a visit may
+# compile; energy is a loop of 5 s and an idle device's 3 s; Nsight Compute replays each kernel many times.
+BUDGETS = 4.0
+VISIT_S, ENERGY_S, DEEP_S = 30.0, 15.0, 600.0
+
+
+def planned_s(plan: Plan, workload: Workload, *, variants: int) -> float:
+    """How long a child with so many variants may take for what the plan asks of it."""
+    visits = len(plan.walk.values(int(workload.axes[plan.walk.axis]))) if plan.walk is not None else 0
+    each = VISIT_S * visits + (ENERGY_S if plan.energy else 0.0) + (DEEP_S if plan.deep else 0.0)
+    return BUDGETS * plan.budget_s + each * variants
 
 
 def _most_of_the_memory() -> int:
@@ -22,7 +37,7 @@ def _most_of_the_memory() -> int:
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
-    """Of one measuring child. `time_s` comes on top of the plan's budget for timing; `silence_s` is the longest time
+    """Of one measuring child. `time_s` comes on top of what the plan asks for; `silence_s` is the longest time
     without an event: compiling is silent.
 
     `memory_bytes` is host memory, None for no limit; it is watched where there is a /proc. `output_bytes` is all that
@@ -40,10 +55,11 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
 
 @dataclass(slots=True)
 class Watch:
-    """Looks at one child now and then; time and silence are by the monotonic clock."""
+    """Looks at one child now and then; time and silence are by the monotonic clock. `planned_s` is what the plan lets
+    its variants take."""
 
     limits: Limits
-    budget_s: float
+    planned_s: float
     group: int
     directory: Path
     started: float = field(default_factory=time.monotonic)
@@ -56,7 +72,7 @@ class Watch:
     def excess(self, printed_bytes: int) -> Failure | None:
         """The first limit that is passed."""
         now = time.monotonic()
-        longest_s = self.budget_s + self.limits.time_s
+        longest_s = self.planned_s + self.limits.time_s
         if now - self.started > longest_s:
             return Failure(kind=FailureKind.TIMEOUT, message=f"ran longer than its limit of {longest_s:g} s")
         if now - self.heard > self.limits.silence_s + CHILD_FIRST_S:

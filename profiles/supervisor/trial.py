@@ -18,7 +18,7 @@ from profiles.protocol import DOING, CeilingsMeasured, Event, Finished, MeasureS
 from profiles.results import Failure, FailureKind, Run, RunStatus
 from profiles.supervisor.child import MEASURE, MeasuringChild, ProtocolError
 from profiles.supervisor.completion import Completion, Completions, MeasuredRun, trace_lost
-from profiles.supervisor.limits import Limits, Watch
+from profiles.supervisor.limits import Limits, Watch, planned_s
 
 TICK_S = 0.1
 DEATHS_BEFORE_ISOLATION = 2
@@ -160,7 +160,8 @@ class _Trial:
     def _sit(self, sitting: _Sitting, completions: Completions) -> Failure | None:
         """Why the child ended early; None where it was cancelled or every variant is finished."""
         with MeasuringChild(self._spec(sitting.batch), program=self.program) as child:
-            watch = Watch(self.limits, self.plan.budget_s, group=child.process.pid, directory=self.directory)
+            planned = planned_s(self.plan, self.request.workload, variants=len(sitting.batch))
+            watch = Watch(self.limits, planned, group=child.process.pid, directory=self.directory)
             try:
                 while sitting.unfinished and not child.exited:
                     self._take(child.events(TICK_S), sitting, watch, completions)

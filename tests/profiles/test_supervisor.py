@@ -153,7 +153,7 @@ def test_a_silent_child_times_out(listener: Listener) -> None:
 def test_a_child_over_its_time_limit_times_out(listener: Listener) -> None:
     listener.measure("a", acts=("a=sleep:60",), limits=Limits(time_s=1.0))
     assert listener.failure("a") == Failure(
-        kind=FailureKind.TIMEOUT, message="ran longer than its limit of 2 s while being timed"
+        kind=FailureKind.TIMEOUT, message="ran longer than its limit of 5 s while being timed"
     )
 
 
