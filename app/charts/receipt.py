@@ -73,9 +73,9 @@ def _as_asked(receipt: Receipt) -> str:
 def _row(entry: Entry, receipt: Receipt, *, filled: bool) -> str:
     order = " → ".join(backend(name) for name in receipt.order or ())
     cells = (
-        f'<th scope="row">{key_box(entry.key, filled=filled)} {variant(entry.variant)}</th>',
-        f"<td>{_who(receipt)}</td>",
-        f"<td>{escape(backend(receipt.asked))}</td>",
+        f'<th scope="row" class="fs-nowrap">{key_box(entry.key, filled=filled)} {variant(entry.variant)}</th>',
+        f'<td class="fs-nowrap">{_who(receipt)}</td>',
+        f'<td class="fs-nowrap">{escape(backend(receipt.asked))}</td>',
         f"<td>{_ran(receipt)}</td>",
         f'<td class="fs-muted">{escape(order) or missing("the order was not recorded")}</td>',
         f'<td class="fs-muted fs-wrap">{_reasons(receipt) or missing("no other backend was asked or refused")}</td>',
@@ -101,5 +101,6 @@ def _reasons(receipt: Receipt) -> str:
     reasons = "".join(
         f"<div><code>{escape(backend(name))}</code> {escape(reason)}</div>" for name, reason in receipt.refusals.items()
     )
-    told = receipt.detail in receipt.refusals.values()
-    return reasons + (f"<div>{escape(receipt.detail)}</div>" if receipt.detail and not told else "")
+    detail = receipt.detail or ""
+    told = bool(reasons) and all(reason in detail for reason in receipt.refusals.values())
+    return reasons + (f"<div>{escape(detail)}</div>" if detail and not told else "")
