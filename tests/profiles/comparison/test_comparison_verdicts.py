@@ -123,7 +123,7 @@ def test_isolated_runs_are_compared_unpaired_and_say_so() -> None:
 
 def test_a_family_spans_the_trials_of_a_job() -> None:
     """What is just decided alone is not when the job asked twenty such questions."""
-    trial = timed("naive", seed=1), timed("sdpa_auto", 0.9923, seed=2)
+    trial = timed("naive", seed=1), timed("sdpa_auto", 0.993, seed=2)
     assert compared(*trial)["sdpa_auto"].verdict is Verdict.FASTER
     undecided = [(timed("naive", seed=seed), timed("sdpa_auto", 0.9949, seed=100 + seed)) for seed in range(10, 29)]
     everywhere = with_comparisons(results(trial, *undecided)).trials[0].comparisons[0]
