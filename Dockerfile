@@ -14,6 +14,9 @@ COPY db db
 COPY workers workers
 COPY app app
 COPY samples samples
+# What runs say that they were measured by: --build-arg COMMIT=$(git rev-parse HEAD)
+ARG COMMIT=
+ENV FUSESCOPE_COMMIT=$COMMIT
 
 FROM base AS web
 USER fusescope

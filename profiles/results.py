@@ -212,7 +212,8 @@ class Conditions(msgspec.Struct, frozen=True, kw_only=True):
     """The circumstances of one run: no part of the environment's identity.
 
     `session` is a random name of the process that timed it. Runs of one session were timed in turns, those of different
-    ones (an isolated plan; what was left when a variant took its process along) at different times.
+    ones (an isolated plan; what was left when a variant took its process along) at different times. `commit` is that
+    of Fusescope itself, with a `+` where its files differed from it.
     """
 
     host: str | None = None

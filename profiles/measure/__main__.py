@@ -14,6 +14,7 @@ import msgspec
 
 from profiles import catalog
 from profiles.protocol import MeasureSpec
+from profiles.revision import revision
 
 # Devices are found through NVML, which numbers them by bus; CUDA would put the fastest first.
 os.environ.setdefault("CUDA_DEVICE_ORDER", "PCI_BUS_ID")
@@ -36,6 +37,7 @@ def main(arguments: list[str]) -> int:
         from profiles.measure.trial import Trial, TrialError  # noqa: PLC0415
     except ModuleNotFoundError as error:
         return _complain(f"package {error.name} is not installed")
+    revision()  # asked once: forked processes remember it
     try:
         Trial(spec, Outbox(spec.events_fd)).run()
     except (TrialError, BrokenPipeError) as error:

@@ -19,6 +19,7 @@ from profiles.measure.metrics import rate_metric
 from profiles.measure.subject import Subject
 from profiles.measure.times import Times
 from profiles.results import Conditions, Correctness, DeepProfile, Failure, FailureKind, Metric, Receipt, Run, RunStatus
+from profiles.revision import revision
 from profiles.workload import Workload
 
 
@@ -76,6 +77,7 @@ def with_circumstances(run: Run, candidate: Candidate) -> Run:
         duration_s=round(candidate.spent_s, 3),
         sm_clock_mhz=candidate.times.observer.state.sm_clock_mhz,
         temperature_c=candidate.times.observer.state.temperature_c,
+        commit=revision(),
     )
     compiled = candidate.beforehand.compiled
     compilation = so_far(candidate.subject, compiled)
