@@ -43,12 +43,13 @@ def kernels_html(run: Run, *, unit: TimeUnit, stages: int, on_cpu: bool) -> str:
 
 
 def _table(body: str, frame: _Frame) -> str:
-    return f'<div class="fs-scroll"><table class="fs-kernels">{_head(frame)}<tbody>{body}</tbody></table></div>'
+    kind = "fs-kernels launches" if frame.launches else "fs-kernels"
+    return f'<div class="fs-scroll"><table class="{kind}">{_head(frame)}<tbody>{body}</tbody></table></div>'
 
 
 def _head(frame: _Frame) -> str:
     stage = '<th class="wide">Stage</th>' if frame.stages else ""
-    launch = '<th class="wide num">Launch<small>blocks × threads · registers</small></th>' if frame.launches else ""
+    launch = '<th class="wide num">Launch<small>blocks × threads · regs</small></th>' if frame.launches else ""
     first = "Operator" if frame.on_cpu else "Kernel"
     return (
         f'<thead><tr><th>{first}</th><th class="wide">Role</th>{stage}<th class="num">Calls</th>'
@@ -84,12 +85,12 @@ def _total(run: Run, frame: _Frame) -> str:
     timed = run.metric("call_time" if frame.on_cpu else "gpu_time")
     aside = "" if timed is None else f"profiler off: {frame.unit.write(timed.value)} {frame.unit.symbol}"
     stage = '<td class="wide"></td>' if frame.stages else ""
-    launch = '<td class="wide"></td>' if frame.launches else ""
+    columns = 2 if frame.launches else 1
     return (
         f'<tr class="fs-sum"><th scope="row">one traced forward pass</th><td class="wide"></td>{stage}'
         f'<td class="num">{count(sum(use.calls for use in run.kernels))}</td>'
-        f'<td class="num">{frame.unit.write(frame.whole_ns)}</td><td class="num"></td>{launch}'
-        f'<td class="wide fs-nowrap">{escape(aside)}</td></tr>'
+        f'<td class="num">{frame.unit.write(frame.whole_ns)}</td><td class="num"></td>'
+        f'<td class="wide num fs-nowrap" colspan="{columns}">{escape(aside)}</td></tr>'
     )
 
 

@@ -33,7 +33,9 @@ def limits_html(entries: Sequence[Entry], *, base_key: str | None) -> str:
         '<div class="fs-section"><h2>Limits</h2><span>against what this device reached on plain kernels</span></div>'
     )
     table = f'<div class="fs-scroll"><table class="fs-limits">{head}<tbody>{rows}</tbody></table></div>'
-    return f'<div class="fs">{title}{roofline_html(standings, base_key=base_key)}{table}</div>'
+    chart = roofline_html(standings, base_key=base_key)
+    body = f'<div class="fs-beside"><div>{chart}</div>{table}</div>' if chart else table
+    return f'<div class="fs">{title}{body}</div>'
 
 
 def _row(entry: Entry, found: Standing, *, filled: bool) -> str:
