@@ -9,7 +9,7 @@ import msgspec
 
 from profiles.measure.compile_report import CompileReport
 from profiles.protocol import CeilingsMeasured, Event, Finished, Progress, Started
-from profiles.results import FailureKind
+from profiles.results import FailureKind, Run
 from profiles.visits import Walked
 
 
@@ -38,6 +38,12 @@ class Visiting(msgspec.Struct, frozen=True, kw_only=True, tag="visiting"):
     where: str
 
 
+class Timed(msgspec.Struct, frozen=True, kw_only=True, tag="timed"):
+    """A variant's run as far as it is before its traced pass: should the process die in one, the times are kept."""
+
+    run: Run
+
+
 class Trouble(msgspec.Struct, frozen=True, kw_only=True, tag="trouble"):
     """The process ends early. `kind` is what that means for the variant at work, if one is."""
 
@@ -45,7 +51,7 @@ class Trouble(msgspec.Struct, frozen=True, kw_only=True, tag="trouble"):
     kind: FailureKind
 
 
-Message = Started | CeilingsMeasured | Progress | Finished | Passed | NewShape | Visiting | Trouble
+Message = Started | CeilingsMeasured | Progress | Finished | Passed | NewShape | Visiting | Timed | Trouble
 
 _encoder = msgspec.json.Encoder()
 _decoder = msgspec.json.Decoder(Message)

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 from profiles.measure.candidate import Candidate, with_circumstances
 from profiles.measure.forks import Spotlight
-from profiles.measure.messages import Outbox
+from profiles.measure.messages import Outbox, Timed
 from profiles.protocol import Finished, Phase, Progress
 from profiles.results import Run
 
@@ -50,6 +50,13 @@ class Reporter:
 
     def finish(self, candidate: Candidate, run: Run, *, trace_file: str | None = None) -> None:
         self._outbox.send(Finished(run=with_circumstances(run, candidate), trace_file=trace_file))
+
+    def timed(self, candidate: Candidate, run: Run) -> None:
+        self._outbox.send(Timed(run=with_circumstances(run, candidate)))
+
+    def traced_later(self, run: Run, *, trace_file: str) -> None:
+        """A run that another process had timed."""
+        self._outbox.send(Finished(run=run, trace_file=trace_file))
 
     def never_began(self, run: Run) -> None:
         """A variant that could not even be built."""

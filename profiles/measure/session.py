@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import torch
 
 from profiles import catalog
@@ -27,6 +28,7 @@ from profiles.measure.timing import Timing
 from profiles.measure.visit import time_visit, visit_new_shape
 from profiles.measure.yardstick import Yardstick, yardstick
 from profiles.protocol import MeasureSpec, Phase
+from profiles.results import Run
 from profiles.variant import parse_variant
 
 
@@ -115,16 +117,30 @@ class Session:
         if self._spec.twins:
             for candidate in candidates:
                 candidate.twin = Candidate(self._subject(candidate.variant, twin=True))
+        timed: list[Candidate] = []
         if candidates:
             timing = Timing(self._device, self._spec.plan, self._reporter)
             baseline = catalog.operation(self._workload.operation).baseline
-            for candidate in timing.time(
-                candidates, seed=self._workload.seed, inputs=self._inputs, baseline=baseline
-            ):
-                self._trace(candidate)
+            for candidate in timing.time(candidates, seed=self._workload.seed, inputs=self._inputs, baseline=baseline):
+                self._reporter.timed(candidate, succeeded(candidate, self._module, self._workload))
+                timed.append(candidate)
+        for candidate in timed:
+            if (file := self._trace(candidate)) is not None:
+                self._reporter.finish(candidate, succeeded(candidate, self._module, self._workload), trace_file=file)
 
-    def _trace(self, candidate: Candidate) -> None:
-        """The last step; only now is the candidate's run complete."""
+    @torch.no_grad()
+    def trace(self, timed: dict[str, Run]) -> None:
+        """Complete the runs of variants that were timed in a process that died when it traced another."""
+        for variant, run in timed.items():
+            for candidate in self._built(variant, Beforehand(first_call_ns=0)):
+                if (file := self._trace(candidate)) is not None:
+                    memory = candidate.memory.metrics() if candidate.memory is not None else ()
+                    whole = msgspec.structs.replace(run, metrics=(*run.metrics, *memory), deep=candidate.deep)
+                    self._reporter.traced_later(whole, trace_file=file)
+
+    def _trace(self, candidate: Candidate) -> str | None:
+        """The last step, after which the candidate's run is complete: the trace's file, or None where the run is sent
+        already, as failed."""
         file = f"{candidate.variant.replace('@', '_')}.json.gz"
         path = Path(self._spec.directory) / file
         try:
@@ -135,6 +151,5 @@ class Session:
                     candidate.deep = deep_profile(self._spec, candidate.variant)
         except VariantError as error:
             self._reporter.finish(candidate, error.run)
-        else:
-            run = succeeded(candidate, self._module, self._workload)
-            self._reporter.finish(candidate, run, trace_file=file)
+            return None
+        return file

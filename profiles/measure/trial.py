@@ -11,7 +11,7 @@ from profiles.measure.beforehand import Beforehand
 from profiles.measure.ceilings import tell_ceilings
 from profiles.measure.failures import failed
 from profiles.measure.forks import Spotlight, run_in_fork
-from profiles.measure.messages import Message, NewShape, Outbox, Passed, Trouble, Visiting
+from profiles.measure.messages import Message, NewShape, Outbox, Passed, Timed, Trouble, Visiting
 from profiles.measure.probe import probe
 from profiles.measure.reporter import Reporter
 from profiles.measure.scout import scout
@@ -19,7 +19,7 @@ from profiles.measure.session import Session
 from profiles.measure.walk import walk
 from profiles.plan import Order
 from profiles.protocol import DOING, CeilingsMeasured, Finished, MeasureSpec, Phase, Progress, Started
-from profiles.results import FailureKind
+from profiles.results import FailureKind, Run
 
 Work = Callable[[Sequence[str], Outbox], None]
 
@@ -41,6 +41,7 @@ class Trial:
         self._compile_caches = Path(spec.directory) / "compiled"
         self._beforehand = {variant: Beforehand() for variant in spec.variants}
         self._where: str | None = None
+        self._timed: dict[str, Run] = {}
         self._phases: dict[str, Phase] = {}
         self._passed: set[str] = set()
         self._finished: set[str] = set()
@@ -99,7 +100,8 @@ class Trial:
 
     def _measure(self, variants: Sequence[str], outbox: Outbox) -> None:
         session = Session(self._spec, Reporter(self._spotlight, outbox), compile_caches=self._compile_caches)
-        session.measure({variant: self._beforehand[variant] for variant in variants})
+        session.trace({variant: self._timed[variant] for variant in variants if variant in self._timed})
+        session.measure({variant: self._beforehand[variant] for variant in variants if variant not in self._timed})
 
     def _each_alone(self, work: Work) -> None:
         for variant in self._spec.variants:
@@ -152,6 +154,9 @@ class Trial:
             case Visiting(where=where):
                 self._where = where
                 return
+            case Timed(run=run):
+                self._timed[run.variant] = run
+                return
             case Trouble():
                 self._trouble = message
                 return
@@ -171,6 +176,6 @@ class Trial:
         known = self._beforehand[passed.variant]
         if passed.first_call_ns is not None:
             known.first_call_ns, known.compiled = passed.first_call_ns, passed.compiled
-            known.new_shape = NewShape(variant=passed.variant, note="its process died at a new shape")
+            known.new_shape = NewShape(variant=passed.variant, note="no new shape was visited: its process died there")
         if passed.walked is not None:
             known.walked = passed.walked

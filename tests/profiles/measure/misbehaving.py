@@ -14,11 +14,14 @@ from torch import Tensor
 
 from profiles import catalog
 from profiles.measure.__main__ import main
+from profiles.operations.stages import marking
 from profiles.workload import DType, Workload
 
 WAYS = ("well", "dies_when_tiny", "dies_when_large", "dies_after_some_calls", "raises", "is_wrong", "gives_nan")
 DEADLY = ("well", "hangs_after_some_calls", "wants_too_much", "reads_out_of_bounds")
+WALKERS = ("well", "dies_next_door", "dies_further_on", "raises_further_on", "is_wrong_further_on")
 LARGE = 1000
+FURTHER = LARGE + 3
 SOME_CALLS = 12  # past the checks, within the timing
 DOUBLING = Workload(operation="doubling", axes={"rows": LARGE}, dtype=DType.FP32)
 
@@ -73,6 +76,10 @@ def well(d: Doubling) -> Tensor:
     return d.x * 2
 
 
+def well_too(d: Doubling) -> Tensor:
+    return d.x + d.x
+
+
 def dies_when_tiny(d: Doubling) -> Tensor:
     return _die() if len(d.x) < LARGE else d.x * 2
 
@@ -89,6 +96,10 @@ def hangs_after_some_calls(d: Doubling) -> Tensor:
     if next(d.calls) >= SOME_CALLS:
         time.sleep(3600)
     return d.x * 2
+
+
+def dies_when_traced(d: Doubling) -> Tensor:
+    return _die() if marking() else d.x * 2
 
 
 def wants_too_much(d: Doubling) -> Tensor:
@@ -113,6 +124,22 @@ def gives_nan(d: Doubling) -> Tensor:
     return d.x * float("nan")
 
 
+def dies_next_door(d: Doubling) -> Tensor:
+    return _die() if len(d.x) == LARGE + 1 else d.x * 2
+
+
+def dies_further_on(d: Doubling) -> Tensor:
+    return _die() if len(d.x) == FURTHER else d.x * 2
+
+
+def raises_further_on(d: Doubling) -> Tensor:
+    return raises(d) if len(d.x) == FURTHER else d.x * 2
+
+
+def is_wrong_further_on(d: Doubling) -> Tensor:
+    return d.x * (2.1 if len(d.x) == FURTHER else 2)
+
+
 def _die() -> Tensor:
     os.kill(os.getpid(), signal.SIGKILL)
     raise AssertionError
@@ -126,7 +153,8 @@ OPERATION = catalog.Operation(
     module=f"{__package__}.misbehaving",
     baseline="well",
     implementations=tuple(
-        catalog.Implementation(way, f"{__package__}.misbehaving:{way}", way) for way in dict.fromkeys(WAYS + DEADLY)
+        catalog.Implementation(way, f"{__package__}.misbehaving:{way}", way)
+        for way in dict.fromkeys((*WAYS, *DEADLY, *WALKERS, "dies_when_traced", "well_too"))
     ),
 )
 
