@@ -8,7 +8,7 @@ from html import escape
 from app.charts.markup import key_box, missing, variant
 from profiles.comparison.entry import Entry
 from profiles.comparison.figures import digits, prose_time
-from profiles.comparison.visits import VisitCost, visits
+from profiles.comparison.visits import VisitCost, visits, walked
 from profiles.results import Run
 
 NS_PER_MS = 1e6
@@ -21,7 +21,8 @@ def first_visits_html(entries: Iterable[Entry]) -> str:
     if not measured:
         return ""
     rows = "".join(_visited(entry, run) for entry, run in measured)
-    title = '<div class="fs-section"><h2>First visits</h2><span>single calls, never averaged in</span></div>'
+    name = "First calls" if walked([entry for entry, _ in measured]) else "First visits"  # a walk has that name
+    title = f'<div class="fs-section"><h2>{name}</h2><span>single calls, never averaged in</span></div>'
     head = (
         '<th scope="col">Variant</th>'
         '<th scope="col" class="num">First call<small>new process, ms</small></th>'
@@ -29,7 +30,7 @@ def first_visits_html(entries: Iterable[Entry]) -> str:
         '<th scope="col" class="num">Again<small>same shape, ms</small></th>'
     )
     table = f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
-    return f'<div class="fs">{title}<div class="fs-scroll">{table}</div></div>'
+    return f'<div class="fs">{title}<div class="fs-scroll">{table}</div>{_notes(measured)}</div>'
 
 
 def walk_table(costs: Sequence[VisitCost], noun: str) -> str:
@@ -48,13 +49,21 @@ def walk_table(costs: Sequence[VisitCost], noun: str) -> str:
     return f'<details class="fs-fold"><summary>{summary}</summary><div class="fs-scroll">{table}</div></details>'
 
 
+def _notes(measured: Iterable[tuple[Entry, Run]]) -> str:
+    """What was left out, for those who cannot hover."""
+    items = "".join(
+        f"<li>{variant(entry.variant)}: {escape(note)}</li>" for entry, run in measured for note in run.notes
+    )
+    return f'<ul class="fs-notes">{items}</ul>' if items else ""
+
+
 def _is_visited(run: Run) -> bool:
     return any(run.metric(name) is not None for name in VISITED)
 
 
 def _visited(entry: Entry, run: Run) -> str:
     cells = "".join(f'<td class="num">{_time(run, name)}</td>' for name in VISITED)
-    return f'<tr><th scope="row">{key_box(entry.key)} {variant(entry.variant)}</th>{cells}</tr>'
+    return f'<tr><th scope="row" class="fs-nowrap">{key_box(entry.key)} {variant(entry.variant)}</th>{cells}</tr>'
 
 
 def _time(run: Run, name: str) -> str:

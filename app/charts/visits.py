@@ -1,6 +1,6 @@
-"""First visits as curves: what each value of the walked axis costs the first time, and fainter the second (SVG).
+"""First visits as curves: what each value of the walked axis costs the first time, and fainter the second.
 
-The drawing stretches with the page; what is written stands beside it in HTML and keeps its size.
+The curves stretch with the page; what is written stands beside them and keeps its size.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from html import escape
 
 from app.charts.axes import LogScale, round_ticks, spread
+from app.charts.curves import STYLES, layer, marked_line, plain_line
 from app.charts.markup import variant
 from app.charts.visit_tables import walk_table
 from profiles.comparison.entry import Entry
@@ -20,18 +21,22 @@ from profiles.visits import Visit
 
 HEIGHT_PX = 260
 NAME_PX = 17
-SIDE = 1000  # of the drawing's own square, which is stretched
-MOST_COLOURS = 7
-MOST_MARKS = 16
+MARGIN = 0.008  # at both ends of the values, for the marks
+MOST_POINTS = 512
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Line:
-    """`style` numbers colour, dash and mark; 0 is the baseline's ink."""
+    """`style` is that of its curve, `number` tells it from all others."""
 
     entry: Entry
     visits: tuple[Visit, ...]
     style: int
+    number: int
+
+    @property
+    def classes(self) -> str:
+        return f"n{self.style} l{self.number}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +46,8 @@ class _Frame:
     scale: LogScale
 
     def x(self, value: int) -> float:
-        return 0.5 if self.first == self.last else (value - self.first) / (self.last - self.first)
+        share = 0.5 if self.first == self.last else (value - self.first) / (self.last - self.first)
+        return MARGIN + share * (1 - 2 * MARGIN)
 
     def y(self, ns: float) -> float:
         return self.scale.place(ns)
@@ -57,9 +63,12 @@ def visits_html(entries: Sequence[Entry], *, base_key: str | None) -> str:
     frame = _frame(lines)
     aside = f"one call at each new {noun}, in a process of each variant’s own; fainter, the second call there"
     title = f'<div class="fs-section"><h2>First visits</h2><span>{escape(aside)}</span></div>'
-    many = " many" if len(lines) > MOST_COLOURS else ""
     plot = f"{_y_axis(frame)}{_drawing(lines, frame, noun)}{_leaders(lines, frame)}{_names(lines, frame)}"
-    chart = f'<div class="fs-plot{many}" style="--height:{HEIGHT_PX}px">{plot}{_x_axis(frame, noun)}</div>'
+    plot = f"{plot}{_x_axis(frame, noun)}"
+    if len(lines) > len(STYLES):
+        chart = f'{_hovering(lines)}<div class="fs-plot many" style="--height:{HEIGHT_PX}px">{plot}</div>'
+    else:
+        chart = f'<div class="fs-plot" style="--height:{HEIGHT_PX}px">{plot}</div>'
     return f'<div class="fs fs-visits">{title}{chart}{walk_table(costs, noun)}</div>'
 
 
@@ -68,8 +77,13 @@ def _lines(entries: Sequence[Entry], base_key: str | None) -> list[_Line]:
     fixed = sorted(entries, key=lambda entry: (len(entry.key), entry.key))
     others = [entry for entry in fixed if entry.key != base_key]
     return [
-        _Line(entry=e, visits=visits(e), style=0 if e.key == base_key else 1 + others.index(e) % (MOST_COLOURS - 1))
-        for e in fixed
+        _Line(
+            entry=entry,
+            visits=visits(entry),
+            style=0 if entry.key == base_key else 1 + others.index(entry) % (len(STYLES) - 1),
+            number=number,
+        )
+        for number, entry in enumerate(fixed)
     ]
 
 
@@ -79,48 +93,57 @@ def _frame(lines: Sequence[_Line]) -> _Frame:
     return _Frame(min(values), max(values), LogScale.over(min(times), max(times)))
 
 
+def _hovering(lines: Sequence[_Line]) -> str:
+    """More lines than colours are all grey, but the one whose name is pointed at."""
+    rules = "".join(f".fs .fs-plot.many:has(span.l{n}:hover) i.l{n}{{--line:var(--fs-ink)}}" for n in range(len(lines)))
+    return f"<style>{rules}</style>"
+
+
 def _drawing(lines: Sequence[_Line], frame: _Frame, noun: str) -> str:
     said = f"First visits by {noun} {frame.first} to {frame.last}; their medians stand in the table below."
-    grid = "".join(f'<path class="grid" d="M0 {_number(frame.y(ns))}H{SIDE}"/>' for ns in frame.scale.ticks)
-    drawn = "".join(_drawn(line, frame) for line in lines)
-    return (
-        f'<svg class="fs-plot-area" viewBox="0 0 {SIDE} {SIDE}" preserveAspectRatio="none" role="img" '
-        f'aria-label="{escape(said)}"><title>{escape(said)}</title>{grid}{drawn}</svg>'
-    )
+    grid = "".join(f'<i class="grid" style="top:{frame.y(ns) * 100:.2f}%"></i>' for ns in frame.scale.ticks)
+    seconds = "".join(layer(f"second {line.classes}", _second(line, frame)) for line in lines)
+    firsts = "".join(layer(f"first {line.classes}", _first(line, frame)) for line in lines)
+    return f'<div class="fs-plot-area" role="img" aria-label="{escape(said)}">{grid}{seconds}{firsts}</div>'
 
 
-def _drawn(line: _Line, frame: _Frame) -> str:
-    first = _path([(frame.x(v.value), frame.y(v.first_ns)) for v in line.visits])
-    second = _path([(frame.x(v.value), frame.y(v.second_ns)) for v in line.visits])
-    every = math.ceil(len(line.visits) / MOST_MARKS)
-    marks = "".join(f"M{_number(frame.x(v.value))} {_number(frame.y(v.first_ns))}h0" for v in line.visits[::every])
-    last = line.visits[-1]
-    title = f"{line.entry.variant}: {prose_time(last.first_ns)} at {last.value}, then {prose_time(last.second_ns)}"
-    return (
-        f'<g class="line n{line.style}"><title>{escape(title)}</title><path class="second" d="{second}"/>'
-        f'<path class="first" d="{first}"/><path class="marks" d="{marks}"/><path class="reach" d="{first}"/></g>'
-    )
+def _first(line: _Line, frame: _Frame) -> str:
+    return marked_line([(frame.x(v.value), frame.y(v.first_ns)) for v in _drawn(line.visits)], line.style)
+
+
+def _second(line: _Line, frame: _Frame) -> str:
+    return plain_line([(frame.x(v.value), frame.y(v.second_ns)) for v in _drawn(line.visits)])
+
+
+def _drawn(made: Sequence[Visit]) -> list[Visit]:
+    """All where they are few, else the dearest of each stretch: no peak is lost."""
+    stretch = math.ceil(len(made) / MOST_POINTS)
+    stretches = (made[start : start + stretch] for start in range(0, len(made), stretch))
+    return [max(visits, key=lambda visit: visit.first_ns) for visits in stretches]
 
 
 def _leaders(lines: Sequence[_Line], frame: _Frame) -> str:
     """From a line's end to its name, which may have had to make room."""
-    paths = "".join(
-        f'<path class="first n{line.style}" d="M0 {_number(end)}L{SIDE} {_number(place)}"/>'
+    layers = "".join(
+        layer(f"leader {line.classes}", plain_line([(0, end), (1, place)]))
         for line, end, place in _placed(lines, frame)
     )
-    return (
-        f'<svg class="fs-plot-leaders" viewBox="0 0 {SIDE} {SIDE}" preserveAspectRatio="none" aria-hidden="true">'
-        f"{paths}</svg>"
-    )
+    return f'<div class="fs-plot-leaders" aria-hidden="true">{layers}</div>'
 
 
 def _names(lines: Sequence[_Line], frame: _Frame) -> str:
-    longest = max(len(line.entry.variant) for line in lines)
+    longest = 1 + max(len(line.entry.variant) for line in lines)  # a space stands before the execution
     names = "".join(
-        f'<span style="top:{place * 100:.2f}%">{variant(line.entry.variant)}</span>'
+        f'<span class="l{line.number}" style="top:{place * 100:.2f}%" title="{escape(_last(line))}">'
+        f"{variant(line.entry.variant)}</span>"
         for line, _, place in _placed(lines, frame)
     )
     return f'<div class="fs-plot-names" style="--letters:{longest}">{names}</div>'
+
+
+def _last(line: _Line) -> str:
+    last = line.visits[-1]
+    return f"{prose_time(last.first_ns)} at {last.value}, then {prose_time(last.second_ns)}"
 
 
 def _placed(lines: Sequence[_Line], frame: _Frame) -> list[tuple[_Line, float, float]]:
@@ -145,16 +168,8 @@ def _x_axis(frame: _Frame, noun: str) -> str:
 
 
 def _tick(ns: float) -> str:
-    """`10 µs`, `0.1 ms` is `100 µs`: whole numbers with the unit that has them."""
+    """`100 µs`, `1 ms`: a number with the unit that has it whole."""
     for size, unit in ((1e9, "s"), (1e6, "ms"), (1e3, "µs")):
         if ns >= size:
             return f"{ns / size:,.4g} {unit}"
     return f"{ns:,.4g} ns"
-
-
-def _path(points: Sequence[tuple[float, float]]) -> str:
-    return "M" + "L".join(f"{_number(x)} {_number(y)}" for x, y in points)
-
-
-def _number(share: float) -> str:
-    return f"{share * SIDE:.1f}"

@@ -57,7 +57,7 @@ def _visits(route: Route, variant: str, device: torch.device, compile_caches: Pa
     with _naming(route.name(route.beside)):
         subject = _warm_subject(route, variant, module, device=device, compile_caches=compile_caches)
     gc.freeze()  # what is there by now stays; collections between visits look at the rest alone
-    with _recompiling(variant, 1 + len(route.values)):
+    with recompiling(variant, 1 + len(route.values)):
         for value in route.values:
             say(value)
             with _naming(route.name(value)):
@@ -102,7 +102,7 @@ def _visit(route: Route, value: int, subject: Subject, module: OperationModule, 
         with code_of(subject.variant):
             inputs = module.resized(subject.inputs, route.at(value))
             first_ns, second_ns = visit_twice(subject, inputs, device)
-            _check(subject.on(inputs), module, route, value)
+        _check(subject.on(inputs), module, route, value)
     except VariantError as error:
         raise VariantError(explained(error.run, module, inputs)) from error
     return Visit(value=value, first_ns=first_ns, second_ns=second_ns)
@@ -116,9 +116,10 @@ def _check(subject: Subject, module: OperationModule, route: Route, value: int) 
     workload = route.at(value)
     if module.tokens(workload) is not None and value not in (route.values[0], route.values[-1]):
         return
-    measure = yardstick(module, workload, subject.inputs)
-    with subject.context():
-        found = check(subject.call, measure)
+    with code_of(subject.variant):
+        measure = yardstick(module, workload, subject.inputs)
+        with subject.context():
+            found = check(subject.call, measure)
     if not found.passed:
         raise VariantError(msgspec.structs.replace(incorrect(subject.variant, found), correctness=found))
 
@@ -135,7 +136,7 @@ def _naming(where: str) -> Iterator[None]:
         raise VariantError(msgspec.structs.replace(error.run, failure=named)) from error
 
 
-def _recompiling(variant: str, times: int) -> AbstractContextManager[Any]:
+def recompiling(variant: str, times: int) -> AbstractContextManager[Any]:
     """Lets one function be compiled for that many shapes: torch gives up after 8, and runs eagerly or raises."""
     if not parse_variant(variant).execution.compiles:
         return nullcontext()
