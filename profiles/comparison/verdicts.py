@@ -27,6 +27,7 @@ USUAL_BUILDS = 8
 UNSTABLE_MARGINS = 2.0
 APART = "measured in different trials: a ratio, no verdict"
 ISOLATED = "one process per variant, one after the other: what changed between them is not seen"
+RESTARTED = "timed in two processes, one after the other: not compared build by build"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,7 +95,13 @@ def _estimate(pair: Pair, seen: Mapping[int, _Seen]) -> Estimate | None:
 
 
 def _is_paired(pair: Pair) -> bool:
-    return pair.together and pair.plan.order is Order.INTERLEAVED
+    """Whether the two were timed in turns: by one process, where they say by which."""
+    return pair.together and pair.plan.order is Order.INTERLEAVED and len(_sessions(pair)) < 2
+
+
+def _sessions(pair: Pair) -> set[str]:
+    conditions = (side.run.conditions for side in (pair.before, pair.after))
+    return {known.session for known in conditions if known is not None and known.session is not None}
 
 
 def _comparison(
@@ -145,7 +152,7 @@ def _setting(pair: Pair, estimate: Estimate) -> Iterable[str]:
     few = [f"only {count(estimate.builds, 'build')}"] if estimate.builds < min(USUAL_BUILDS, pair.plan.builds) else []
     if estimate.builds < FEWEST_BUILDS:
         few = [f"only {count(estimate.builds, 'build')}: a verdict needs {FEWEST_BUILDS}"]
-    return [*few, *([] if _is_paired(pair) else [ISOLATED])]
+    return [*few, *([] if _is_paired(pair) else [ISOLATED if pair.plan.order is Order.ISOLATED else RESTARTED])]
 
 
 def _device(pair: Pair) -> Iterable[str]:
