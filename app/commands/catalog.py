@@ -99,10 +99,17 @@ def _described(catalogue: Catalogue) -> list[str]:
 
 def _row(implementation: CatalogueImplementation) -> tuple[str, str, str, str]:
     executions = ", ".join(implementation.executions)
-    refused = "; ".join(f"{execution}: {why}" for execution, why in implementation.refused_executions.items())
     if implementation.available:
-        return implementation.name, executions, "yes", refused or implementation.note
+        return implementation.name, executions, "yes", _refused(implementation) or implementation.note
     return implementation.name, executions, "no", implementation.reason or ""
+
+
+def _refused(implementation: CatalogueImplementation) -> str:
+    """`compile-reduce-overhead, cudagraph: CUDA graphs need …`: each reason once."""
+    by_reason: dict[str, list[str]] = {}
+    for execution, reason in implementation.refused_executions.items():
+        by_reason.setdefault(reason, []).append(execution)
+    return "; ".join(f"{', '.join(executions)}: {reason}" for reason, executions in by_reason.items())
 
 
 def _written(value: object) -> str:
