@@ -60,6 +60,14 @@ def test_the_precision_of_fp32_matmuls_is_left_as_it_was(measured: Measured) -> 
     assert torch.get_float32_matmul_precision() == "highest"
 
 
+def test_torchs_threads_are_as_many_as_before() -> None:
+    before = torch.get_num_threads()
+    with_threads: set[int] = set()
+    HostClock().call_ns(lambda: with_threads.add(torch.get_num_threads()), calls=1)
+    assert with_threads == {before, 1}
+    assert torch.get_num_threads() == before
+
+
 def test_the_hosts_clock_tells_the_shortest_of_several_samples() -> None:
     naps = iter([0.004] * 3 + [0.002] + [0.004] * 100)
     ns = HostClock().call_ns(lambda: time.sleep(next(naps)), calls=1)
