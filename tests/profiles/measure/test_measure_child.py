@@ -12,7 +12,7 @@ import pytest
 
 from profiles.plan import Plan
 from profiles.protocol import Phase, Progress
-from profiles.results import FailureKind, RunStatus
+from profiles.results import FailureKind, Run, RunStatus
 from profiles.workload import DType, Workload
 from tests.profiles.measure.child import QUICK, Child, Heard, heard_to_the_end, isolated, started
 from tests.profiles.measure.misbehaving import DOUBLING, WAYS
@@ -202,9 +202,9 @@ def test_an_isolated_plan_measures_each_variant_in_its_own_process(tmp_path: Pat
 def test_a_compiled_variant_is_checked_timed_and_traced(tmp_path: Path) -> None:
     workload = Workload(operation="residual_rms_norm", axes={"rows": 64, "width": 64}, dtype=DType.FP32)
     variants = ("functional", "functional@compile")
-    with started(tmp_path, workload=workload, variants=variants) as child:
+    with started(tmp_path, workload=workload, variants=(*variants, "functional@cudagraph")) as child:
         heard = heard_to_the_end(child)
-    assert {run.status for run in heard.runs.values()} == {RunStatus.SUCCEEDED}
+    assert {heard.runs[variant].status for variant in variants} == {RunStatus.SUCCEEDED}
     assert heard.finished["functional@compile"].trace_file == "functional_compile.json.gz"
     eager, compiled = (heard.runs[variant].metric("first_call") for variant in variants)
     assert eager is not None
@@ -212,7 +212,27 @@ def test_a_compiled_variant_is_checked_timed_and_traced(tmp_path: Path) -> None:
     assert compiled.value > 10 * eager.value  # it compiles
     with gzip.open(tmp_path / "functional_compile.json.gz") as file:
         names = {event["name"] for event in json.load(file)["traceEvents"]}
-    assert any("cpp_fused" in name for name in names)
+    generated = [name for name in names if "cpp_fused" in name]
+    assert generated
+    _check_compilation(heard.runs["functional@compile"], tmp_path, generated)
+    graphs = heard.runs["functional@cudagraph"].failure
+    assert graphs is not None
+    assert graphs.message == "CUDA graphs need a cuda device, this one is cpu"
+
+
+def _check_compilation(run: Run, directory: Path, generated: list[str]) -> None:
+    """Heard at the first call, confirmed by the session, left in the directory."""
+    compilation = run.compilation
+    assert compilation is not None
+    assert (compilation.graphs, compilation.breaks, compilation.recompiles, compilation.limit_hit) == (1, (), (), False)
+    (kernel,) = compilation.kernels
+    assert all(name.endswith(kernel.name) for name in generated)
+    assert "rsqrt" in kernel.operators
+    assert compilation.stages_s["code"] > 0
+    (receipt,) = run.dispatch
+    assert (receipt.mechanism, receipt.ran, receipt.fell_back) == ("compile", "inductor", False)
+    (artefact,) = run.artefacts
+    assert kernel.name in (directory / artefact.sha256).read_text()
 
 
 def test_memory_that_does_not_suffice_fails_the_variant_that_wants_it(tmp_path: Path) -> None:
