@@ -6,12 +6,13 @@ Reproducers carry this source text (`profiles.reproduce`), so nothing here impor
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import gc
 import math
 import statistics
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import cycle, repeat
 from typing import Any
 
@@ -20,8 +21,9 @@ from torch import Tensor, nn
 
 WARM_UP_S = 0.3
 BLOCK_S = 0.04
-MOST_COPIES = 64
 MOST_CYCLES = 400_000_000  # a fifth of a second or so
+Call = Callable[[], Any]
+Tensors = Sequence[Tensor]
 cuda: Any = torch.cuda  # its events and its spin kernel have no types
 
 
@@ -43,9 +45,7 @@ def worst_row_error(output: Tensor | tuple[Tensor, ...], expected: tuple[Tensor,
     return max(worst, key=lambda error: (math.isnan(error), error))
 
 
-def gpu_times(
-    call: Callable[[], Any], device: torch.device, samples: int, prepare: Callable[[], None] | None = None
-) -> list[float]:
+def gpu_times(call: Call, device: torch.device, samples: int, prepare: Call | None = None) -> list[float]:
     """ns of one call on the device: CUDA events behind a gate, so that no wait for the host is between them.
 
     The gate is a spin kernel that holds the stream until the whole call is enqueued. Where it opened too early, the
@@ -72,7 +72,7 @@ def gpu_times(
     return times
 
 
-def call_times(calls: list[Callable[[], Any]], device: torch.device, samples: int) -> list[float]:
+def call_times(calls: list[Call], device: torch.device, samples: int) -> list[float]:
     """ns of one call among many: blocks of calls back to back, each block waited for at its end alone."""
     turns, times = cycle(calls), list[float]()
     number = max(1, min(10_000, int(BLOCK_S / warm_up(turns, device))))
@@ -89,7 +89,7 @@ def call_times(calls: list[Callable[[], Any]], device: torch.device, samples: in
     return times
 
 
-def warm_up(turns: Iterator[Callable[[], Any]], device: torch.device) -> float:
+def warm_up(turns: Iterator[Call], device: torch.device) -> float:
     """Call until clocks have risen and memory is allocated; seconds per call, the median."""
     begun, durations = time.perf_counter(), list[float]()
     while len(durations) < 3 or time.perf_counter() - begun < WARM_UP_S:
@@ -105,43 +105,39 @@ def wait_for(device: torch.device) -> None:
         cuda.synchronize(device)
 
 
-def copies(make_inputs: Callable[[torch.device], Any], device: torch.device) -> list[Any]:
-    """Equal inputs, so many that called in turn each finds its own out of the device's cache."""
-    first = make_inputs(device)
-    return [first, *(make_inputs(device) for _ in range(copies_needed(tensors(first), device) - 1))]
-
-
-def copies_of_weights(make_inputs: Callable[[torch.device], Any], device: torch.device) -> list[Any]:
-    """The same, but the activations are shared: each call finds them as the one before has touched them."""
-    first = make_inputs(device)
-    shared, needed = activations(first), copies_needed(weights(first), device)
-    return [first, *(dataclasses.replace(make_inputs(device), **shared) for _ in range(needed - 1))]
-
-
-def copies_needed(rotated: Iterable[Tensor], device: torch.device) -> int:
-    """Three times the cache's size is read before the same copy's turn comes again; a CPU is measured warm."""
+def copies(inputs: Any, rotated: Tensors, device: torch.device, *, shared: Tensors = (), most: int = 64) -> list[Any]:
+    """So many that, called in turn, each finds its own of the `rotated` tensors out of the device's cache: three times
+    the cache's size is read in between. `shared` tensors are the same ones in all copies. A CPU is measured warm."""
     size = sum(tensor.nbytes for tensor in rotated)
-    return min(MOST_COPIES, math.ceil(3 * l2_bytes(device) / size)) if size and device.type == "cuda" else 1
+    if size == 0 or device.type != "cuda":
+        return [inputs]
+    needed = min(most, math.ceil(3 * l2_bytes(device) / size))
+    return [inputs, *(copy.deepcopy(inputs, {id(one): one for one in shared}) for _ in range(needed - 1))]
 
 
 def tensors(inputs: Any) -> list[Tensor]:
     values = [getattr(inputs, field.name) for field in dataclasses.fields(inputs)]
-    held = [[*value.parameters(), *value.buffers()] for value in values if isinstance(value, nn.Module)]
-    return [*(value for value in values if isinstance(value, Tensor)), *(one for model in held for one in model)]
+    return [*(value for value in values if isinstance(value, Tensor)), *held(values)]
+
+
+def held(values: list[Any]) -> list[Tensor]:
+    models = [value for value in values if isinstance(value, nn.Module)]
+    return [tensor for model in models for tensor in (*model.parameters(), *model.buffers())]
 
 
 def weights(inputs: Any) -> list[Tensor]:
-    return [tensor for tensor in tensors(inputs) if isinstance(tensor, nn.Parameter)]
+    """What stays from call to call: parameters, and all that a model holds."""
+    values = [getattr(inputs, field.name) for field in dataclasses.fields(inputs)]
+    return [*(value for value in values if isinstance(value, nn.Parameter)), *held(values)]
 
 
-def activations(inputs: Any) -> dict[str, Tensor]:
-    """By field: floating tensors that are no weights."""
-    values = {field.name: getattr(inputs, field.name) for field in dataclasses.fields(inputs)}
-    floating = {name: v for name, v in values.items() if isinstance(v, Tensor) and v.is_floating_point()}
-    return {name: value for name, value in floating.items() if not isinstance(value, nn.Parameter)}
+def activations(inputs: Any) -> list[Tensor]:
+    """Floating tensors that are no weights."""
+    staying = {id(tensor) for tensor in weights(inputs)}
+    return [tensor for tensor in tensors(inputs) if tensor.is_floating_point() and id(tensor) not in staying]
 
 
-def cache_flush(device: torch.device) -> Callable[[], None]:
+def cache_flush(device: torch.device) -> Call:
     """Writes, then reads something else: what was written is not written back inside the timed window."""
     written = torch.empty(2 * l2_bytes(device), dtype=torch.uint8, device=device)
     read = torch.ones(l2_bytes(device), dtype=torch.float32, device=device)
@@ -153,10 +149,10 @@ def cache_flush(device: torch.device) -> Callable[[], None]:
     return flush
 
 
-def flush_and_rewrite(device: torch.device, inputs: Any) -> Callable[[], None]:
+def flush_and_rewrite(device: torch.device, inputs: Any) -> Call:
     """After a flush the activations are written anew, as an operator before would have left them."""
     flush = cache_flush(device)
-    twins = [(value, value.clone()) for value in activations(inputs).values()]
+    twins = [(value, value.clone()) for value in activations(inputs)]
 
     def prepare() -> None:
         flush()

@@ -14,6 +14,7 @@ from profiles.results import Metric, Run, RunStatus
 
 WIDTH = 100
 INDENT = "    "
+GATED = "gated events"  # how the script times, and profiles.measure wherever it can
 
 
 def header(entry: Entry, run: Run, *, name: str, filename: str, needs: str) -> str:
@@ -42,6 +43,13 @@ def _figures(entry: Entry, run: Run) -> Iterator[str]:
     if lines:
         yield "\n".join(lines)
     yield from (f"{title}: {said(metric.doubt)}." for title, metric in metrics if metric is not None and metric.doubt)
+    yield from (note for _, metric in metrics if metric is not None for note in _method(metric))
+
+
+def _method(metric: Metric) -> Iterator[str]:
+    """What the script does otherwise."""
+    if metric.method not in (None, GATED):
+        yield "No gate holds such a call: the script's own GPU time may include waits for the host."
 
 
 def _figure(entry: Entry, metric: Metric) -> str:
@@ -49,8 +57,8 @@ def _figure(entry: Entry, metric: Metric) -> str:
     words = [f"{unit.write(metric.value)} {unit.symbol}"]
     if metric.low is not None and metric.high is not None:
         words.append(f"({said(metric.interval or 'interval')} {unit.span(metric.low, metric.high)})")
-    if metric.method is not None:
-        words.append(f"by {said(metric.method)}")
+    if metric.method not in (None, GATED):
+        words.append(f"by: {said(metric.method or '')}")
     return " ".join(words)
 
 

@@ -14,15 +14,11 @@ MODES = {
     Execution.COMPILE_REDUCE_OVERHEAD: ', mode="reduce-overhead"',
     Execution.COMPILE_MAX_AUTOTUNE: ', mode="max-autotune"',
 }
-COPIES = {
-    CachePolicy.WARM: "[make_inputs(device)]",
-    CachePolicy.COLD: "copies(make_inputs, device)",
-    CachePolicy.IN_CONTEXT: "copies_of_weights(make_inputs, device)",
-}
+MOST_CAPTURES = 8  # each copy of the inputs has a graph with a memory pool of its own
 PREPARED = {
     CachePolicy.WARM: "",
     CachePolicy.COLD: ", cache_flush(device)",
-    CachePolicy.IN_CONTEXT: ", flush_and_rewrite(device, inputs[0])",
+    CachePolicy.IN_CONTEXT: ", flush_and_rewrite(device, first)",
 }
 
 
@@ -54,13 +50,27 @@ def main_text(told: Told) -> str:
         "    device = torch.device(options.device)",
         '    if device.type == "cuda":',
         "        torch.cuda.set_device(device)",
-        f"    inputs = {COPIES[told.cache]}",
-        f"    expected, allowed = reference(inputs[0]), {told.allowed}",
+        "    first = make_inputs(device)",
+        f"    expected, allowed = reference(first), {told.allowed}",
+        f"    inputs = {_copies(told)}",
         *_calls(told),
         *_in_context(told, _body(told)),
         "    return 0",
     ]
     return "\n".join(lines)
+
+
+def _copies(told: Told) -> str:
+    """By the cache policy; where graphs are compiled, weights stay in place as in a model."""
+    if told.cache is CachePolicy.WARM:
+        return "[first]"
+    in_context = told.cache is CachePolicy.IN_CONTEXT
+    in_place = told.execution.compiles and told.execution.asks_for_graphs
+    rotated = "weights(first)" if in_context else "tensors(first)"
+    shared = [*(["*activations(first)"] if in_context else []), *(["*weights(first)"] if in_place else [])]
+    options = f", shared=[{', '.join(shared)}]" if shared else ""
+    most = f", most={MOST_CAPTURES}" if told.execution is Execution.CUDAGRAPH else ""
+    return f"copies(first, {rotated}, device{options}{most})"
 
 
 def _calls(told: Told) -> Iterator[str]:
@@ -71,8 +81,7 @@ def _calls(told: Told) -> Iterator[str]:
         yield f"    forward = torch.compile({told.function}, dynamic=False{MODES[told.execution]})"
     if told.execution.compiles and told.execution.asks_for_graphs:
         yield '    if device.type == "cuda":'
-        yield "        for one in inputs:"
-        yield "            _keep_weights_in_place(one)"
+        yield "        _keep_weights_in_place(first)"
     if told.execution is Execution.CUDAGRAPH:
         function = f"CapturedCall({told.function})"
     yield f"    calls = [partial({function}, one) for one in inputs]"

@@ -12,8 +12,6 @@ from torch import Tensor, nn
 
 from profiles.measure import alone
 
-CPU = torch.device("cpu")
-
 
 @dataclass
 class Stream:
@@ -85,11 +83,6 @@ class Inputs:
     scale: float
 
 
-def inputs(_: torch.device) -> Inputs:
-    weight = nn.Parameter(torch.ones(2, 4), requires_grad=False)
-    return Inputs(torch.zeros(3, 4), torch.ones(3, dtype=torch.bool), weight, 0.5)
-
-
 class Cache:
     """A CUDA device's properties, of a cache of 64 bytes."""
 
@@ -100,19 +93,51 @@ class Cache:
         return Cache
 
 
-def test_copies_outgrow_the_cache_and_weights_alone_do_so_in_context(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def inputs(monkeypatch: pytest.MonkeyPatch) -> Inputs:
     monkeypatch.setattr(alone, "cuda", Cache)
-    cold = alone.copies(inputs, torch.device("cuda"))
-    in_context = alone.copies_of_weights(inputs, torch.device("cuda"))
-    assert len(cold) == math.ceil(3 * 64 / (48 + 3 + 32))
-    assert len(in_context) == math.ceil(3 * 64 / 32)
-    assert len({id(one.x) for one in cold}) == len(cold)
-    assert len({id(one.x) for one in in_context}) == 1
-    assert len({id(one.weight) for one in in_context}) == len(in_context)
+    weight = nn.Parameter(torch.ones(2, 4), requires_grad=False)
+    return Inputs(torch.zeros(3, 4), torch.ones(3, dtype=torch.bool), weight, 0.5)
 
 
-def test_a_cpu_has_one_copy() -> None:
-    assert len(alone.copies(inputs, CPU)) == len(alone.copies_of_weights(inputs, CPU)) == 1
+def test_cold_copies_outgrow_the_cache_with_all_that_is_read(inputs: Inputs) -> None:
+    made = alone.copies(inputs, alone.tensors(inputs), torch.device("cuda"))
+    assert len(made) == math.ceil(3 * 64 / (48 + 3 + 32))
+    assert made[0] is inputs
+    assert all(torch.equal(one.x, inputs.x) and torch.equal(one.weight, inputs.weight) for one in made)
+    assert len({one.x.data_ptr() for one in made}) == len({one.weight.data_ptr() for one in made}) == len(made)
+
+
+def test_in_context_the_weights_alone_outgrow_it(inputs: Inputs) -> None:
+    rotated, shared = alone.weights(inputs), alone.activations(inputs)
+    made = alone.copies(inputs, rotated, torch.device("cuda"), shared=shared)
+    assert len(made) == math.ceil(3 * 64 / 32)
+    assert {id(one.x) for one in made} == {id(inputs.x)}
+    assert len({one.weight.data_ptr() for one in made}) == len(made)
+
+
+def test_weights_that_stay_in_place_are_the_same_in_all_copies_and_copies_are_limited(inputs: Inputs) -> None:
+    shared = alone.weights(inputs)
+    made = alone.copies(inputs, alone.tensors(inputs), torch.device("cuda"), shared=shared, most=2)
+    assert len(made) == 2
+    assert {id(one.weight) for one in made} == {id(inputs.weight)}
+
+
+def test_a_models_weights_are_weights() -> None:
+    @dataclass(frozen=True)
+    class Model:
+        model: nn.Module
+        tokens: Tensor
+
+    model = Model(nn.BatchNorm1d(4), torch.zeros(2, dtype=torch.int64))
+    assert len(alone.weights(model)) == 2 + 3  # parameters and buffers
+    assert len(alone.tensors(model)) == 6
+    assert alone.activations(model) == []
+
+
+def test_a_cpu_has_one_copy_and_so_has_what_reads_nothing(inputs: Inputs) -> None:
+    assert alone.copies(inputs, alone.tensors(inputs), torch.device("cpu")) == [inputs]
+    assert alone.copies(inputs, [], torch.device("cuda")) == [inputs]
 
 
 @pytest.mark.parametrize("bad", [math.nan, math.inf])

@@ -9,6 +9,7 @@ import pytest
 
 from profiles import catalog
 from profiles.environment import Environment
+from profiles.measure import gpu_time
 from profiles.plan import CachePolicy
 from profiles.reproduce.errors import ReproduceError
 from profiles.reproduce.marks import without_marks
@@ -193,6 +194,16 @@ def test_the_script_says_what_was_measured_where_and_how() -> None:
     assert "On NVIDIA H200, torch 2.11.0, CUDA 13.0, Python 3.12.3, cold cache." in told
 
 
+def test_where_a_gate_holds_no_call_the_script_says_so() -> None:
+    time = succeeded("naive").metrics[0]
+    notes = {
+        method: "No gate holds such a call" in reproducer(entry(run=msgspec.structs.replace(run, metrics=(one,)))).text
+        for method in (None, gpu_time.METHOD, "graph replay")
+        for run, one in [(succeeded("naive"), msgspec.structs.replace(time, name="gpu_time", method=method))]
+    }
+    assert notes == {None: False, gpu_time.METHOD: False, "graph replay": True}
+
+
 def test_what_passes_is_what_passed_in_the_run() -> None:
     text = reproducer(entry(run=checked(succeeded("naive"), tolerance=0.25))).text
     assert "\nALLOWED = 0.25  # relative L2 error that passes\n" in text
@@ -209,14 +220,23 @@ def test_where_rows_were_wrong_rows_are_checked() -> None:
 
 
 def test_caches_are_as_the_plan_says_and_warm_on_a_cpu() -> None:
-    def inputs_line(cache: CachePolicy, environment: Environment) -> str:
-        text = reproducer(entry(cache=cache, environment=environment)).text
+    def inputs_line(cache: CachePolicy, environment: Environment, variant: str = "unfused") -> str:
+        text = reproducer(entry("swiglu", variant, cache=cache, environment=environment)).text
         return next(line.strip() for line in text.splitlines() if line.startswith("    inputs = "))
 
-    assert inputs_line(CachePolicy.COLD, H200) == "inputs = copies(make_inputs, device)"
-    assert inputs_line(CachePolicy.IN_CONTEXT, H200) == "inputs = copies_of_weights(make_inputs, device)"
-    assert inputs_line(CachePolicy.WARM, H200) == "inputs = [make_inputs(device)]"
-    assert inputs_line(CachePolicy.COLD, CPU) == "inputs = [make_inputs(device)]"
+    graphs = "unfused@compile-reduce-overhead"
+    assert inputs_line(CachePolicy.COLD, H200) == "inputs = copies(first, tensors(first), device)"
+    assert inputs_line(CachePolicy.IN_CONTEXT, H200) == (
+        "inputs = copies(first, weights(first), device, shared=[*activations(first)])"
+    )
+    assert inputs_line(CachePolicy.COLD, H200, graphs) == (
+        "inputs = copies(first, tensors(first), device, shared=[*weights(first)])"
+    )
+    assert inputs_line(CachePolicy.COLD, H200, "unfused@cudagraph") == (
+        "inputs = copies(first, tensors(first), device, most=8)"
+    )
+    assert inputs_line(CachePolicy.WARM, H200) == "inputs = [first]"
+    assert inputs_line(CachePolicy.COLD, CPU) == "inputs = [first]"
 
 
 def test_a_filename_holds_nothing_that_a_shell_or_a_header_would_read() -> None:
