@@ -8,10 +8,10 @@ from __future__ import annotations
 import gc
 import importlib
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 import torch
@@ -34,6 +34,8 @@ from profiles.protocol import Finished, MeasureSpec, Phase, Progress
 from profiles.variant import parse_variant
 from profiles.visits import Visit, Walked
 
+Done = TypeVar("Done")
+
 
 @torch.no_grad()
 def walk(spec: MeasureSpec, variant: str, *, compile_caches: Path, spotlight: Spotlight, outbox: Outbox) -> None:
@@ -43,7 +45,7 @@ def walk(spec: MeasureSpec, variant: str, *, compile_caches: Path, spotlight: Sp
     device = take_device(spec.device)
     route = Route(spec.workload, spec.plan.walk)
     try:
-        visits = tuple(_visits(route, variant, device, compile_caches, outbox))
+        visits = _visits(route, variant, device, compile_caches, outbox)
     except VariantError as error:
         outbox.send(Finished(run=error.run))
     else:
@@ -51,18 +53,36 @@ def walk(spec: MeasureSpec, variant: str, *, compile_caches: Path, spotlight: Sp
     spotlight.clear()
 
 
-def _visits(route: Route, variant: str, device: torch.device, compile_caches: Path, outbox: Outbox) -> Iterator[Visit]:
+def _visits(
+    route: Route, variant: str, device: torch.device, compile_caches: Path, outbox: Outbox
+) -> tuple[Visit, ...]:
+    """All values one after the other; only then are their outputs checked, so that no check stands between visits."""
     module = loading.operation_module(route.at(route.beside))
     say = _announcer(route, variant, outbox)
     with _naming(route.name(route.beside)):
         subject = _warm_subject(route, variant, module, device=device, compile_caches=compile_caches)
     gc.freeze()  # what is there by now stays; collections between visits look at the rest alone
     with recompiling(variant, 1 + len(route.values)):
-        for value in route.values:
-            say(value)
-            with _naming(route.name(value)):
-                yield _visit(route, value, subject, module, device)
+        visits = _each(route.values, say, route, lambda value: _visit(route, value, subject, module, device))
+        _each(_checked(route, module), say, route, lambda value: _check(route, value, subject, module))
     outbox.send(Progress(variant=variant, phase=Phase.VISITED, done=1.0, so_far=f"{len(route.values):,} visited"))
+    return tuple(visits)
+
+
+def _each(values: Iterable[int], say: Callable[[int], None], route: Route, work: Callable[[int], Done]) -> list[Done]:
+    """Do `work` at each value, and say so before."""
+    done = []
+    for value in values:
+        say(value)
+        with _naming(route.name(value)):
+            done.append(work(value))
+    return done
+
+
+def _checked(route: Route, module: OperationModule) -> Iterable[int]:
+    """Libraries have been wrong at single shapes; of a whole model, whose float64 reference is dear, the two ends."""
+    whole_model = module.tokens(route.at(route.values[0])) is not None
+    return dict.fromkeys((route.values[0], route.values[-1])) if whole_model else route.values
 
 
 def _announcer(route: Route, variant: str, outbox: Outbox) -> Callable[[int], None]:
@@ -102,24 +122,19 @@ def _visit(route: Route, value: int, subject: Subject, module: OperationModule, 
         with code_of(subject.variant):
             inputs = module.resized(subject.inputs, route.at(value))
             first_ns, second_ns = visit_twice(subject, inputs, device)
-        _check(subject.on(inputs), module, route, value)
     except VariantError as error:
         raise VariantError(explained(error.run, module, inputs)) from error
     return Visit(value=value, first_ns=first_ns, second_ns=second_ns)
 
 
-def _check(subject: Subject, module: OperationModule, route: Route, value: int) -> None:
-    """Libraries have been wrong at single shapes; a whole model's float64 reference is too dear for more than the ends.
-
-    VariantError where the output is not right.
-    """
+def _check(route: Route, value: int, subject: Subject, module: OperationModule) -> None:
+    """VariantError where the output is not right."""
     workload = route.at(value)
-    if module.tokens(workload) is not None and value not in (route.values[0], route.values[-1]):
-        return
     with code_of(subject.variant):
-        measure = yardstick(module, workload, subject.inputs)
-        with subject.context():
-            found = check(subject.call, measure)
+        there = subject.on(module.resized(subject.inputs, workload))
+        measure = yardstick(module, workload, there.inputs)
+        with there.context():
+            found = check(there.call, measure)
     if not found.passed:
         raise VariantError(msgspec.structs.replace(incorrect(subject.variant, found), correctness=found))
 
