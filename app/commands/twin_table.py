@@ -10,7 +10,7 @@ from profiles.results import Results, Trial
 from profiles.verdict import VariantComparison, Verdict
 
 FALSE = (Verdict.FASTER, Verdict.SLOWER)
-PLACES = 3
+PLACES, CLOSE = 3, 1.2  # decimals where both ends are near 1
 TITLES_OF_COLUMNS = ("variant", "time", "ratio", "interval", "verdict", "builds")
 
 
@@ -40,6 +40,11 @@ def _trial(trial: Trial) -> list[str]:
 
 
 def _row(one: VariantComparison) -> tuple[str, ...]:
-    interval = "–" if one.low is None or one.high is None else ratio_range(one.low, one.high, places=PLACES)
     title = TITLES[By(one.metric)]
-    return (one.candidate, title, f"{one.ratio:.{PLACES}f}×", interval, str(one.verdict), f"{one.builds:,}")
+    return (one.candidate, title, f"{one.ratio:.{PLACES}f}×", _interval(one), str(one.verdict), f"{one.builds:,}")
+
+
+def _interval(one: VariantComparison) -> str:
+    if one.low is None or one.high is None:
+        return "–"
+    return ratio_range(one.low, one.high, places=PLACES if one.high < CLOSE * one.low else None)

@@ -11,8 +11,9 @@ from app.states import short_device
 from db.views import ComparedRun
 from profiles.comparison import figures
 from profiles.comparison.entry import sections
+from profiles.comparison.judgement import fastest, judge
 from profiles.comparison.roles import segments
-from profiles.comparison.speed import TITLES, By, Timed, baseline, chosen, timed
+from profiles.comparison.speed import TITLES, By, SpeedUp, Timed, baseline, chosen, speed_up, timed
 
 Entries = Sequence[ComparedRun]
 
@@ -34,10 +35,11 @@ def _ladder(entries: Entries) -> str | None:
     pair = _best_pair(entries)
     if pair is None:
         return None
-    base, best = pair
-    ratio = figures.ratio(base.metric.value / best.metric.value)
+    base, best, gain = pair
     return _bars(base, best) + _caption(
-        ratio, f"<code>{escape(best.entry.variant)}</code> against <code>{escape(base.entry.variant)}</code>", best
+        figures.ratio(gain.ratio),
+        f"<code>{escape(best.entry.variant)}</code> against <code>{escape(base.entry.variant)}</code>",
+        best,
     )
 
 
@@ -45,7 +47,7 @@ def _fusion(entries: Entries) -> str | None:
     pair = _best_pair(entries)
     if pair is None:
         return None
-    base, best = pair
+    base, best, _ = pair
     before, after = _activities(base.entry), _activities(best.entry)
     less = figures.percent(abs(1 - best.metric.value / base.metric.value))
     side = "less" if best.metric.value <= base.metric.value else "more"
@@ -80,13 +82,15 @@ PICTURES: dict[str, Callable[[Entries], str | None]] = {
 }
 
 
-def _best_pair(entries: Entries) -> tuple[Timed[ComparedRun], Timed[ComparedRun]] | None:
-    """The baseline and the fastest of the first workload where they differ."""
+def _best_pair(entries: Entries) -> tuple[Timed[ComparedRun], Timed[ComparedRun], SpeedUp] | None:
+    """The baseline, the fastest and its speed-up, of the first workload where they differ."""
+    judged = judge(entries)
     for section in sections(entries):
         by = chosen(section, By.GPU_TIME)
         ranked, base = timed(section, by), baseline(section, None, by)
-        if base is not None and ranked[0].entry is not base.entry:
-            return base, ranked[0]
+        best = fastest(ranked, judged) if ranked else None
+        if base is not None and best is not None and best.entry is not base.entry:
+            return base, best, speed_up(base.metric, best.metric, judged.get(best.entry.key))
     return None
 
 

@@ -50,12 +50,11 @@ def ratio(value: float) -> str:
 
 def ratio_range(low: float, high: float, *, places: int | None = None) -> str:
     """`25.3–25.5×`, with `places` decimals or three significant digits; more where both ends would read the same."""
-    fewest = _places(high) if places is None else places
-    for decimals in range(fewest, fewest + 3):
-        ends = f"{low:,.{decimals}f}", f"{high:,.{decimals}f}"
+    for more in range(3):
+        ends = [f"{end:,.{(_places(end) if places is None else places) + more}f}" for end in (low, high)]
         if ends[0] != ends[1]:
-            return f"{ends[0]}–{ends[1]}×"
-    return f"{ends[0]}×"
+            break
+    return f"{'–'.join(dict.fromkeys(ends))}×"
 
 
 def percent_range(low: float, high: float) -> str:

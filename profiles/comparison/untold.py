@@ -13,7 +13,7 @@ from profiles.comparison.statistics import FEWEST_BUILDS
 from profiles.comparison.verdicts import APART
 from profiles.verdict import VariantComparison, Verdict
 
-PLACES = 3  # near 1, two decimals would hide what the margin is about
+PLACES, CLOSE = 3, 1.2  # near 1, two decimals would hide what the margin is about
 
 
 def close_sentence(
@@ -73,4 +73,5 @@ def _known(judged: VariantComparison) -> str:
     ratio = f"{judged.ratio:.{PLACES}f}×" if judged.ratio < 1.995 else figures.ratio(judged.ratio)
     if judged.low is None or judged.high is None:
         return ratio
-    return f"{ratio} ({figures.ratio_range(judged.low, judged.high, places=PLACES if judged.ratio < 1.995 else None)})"
+    near = judged.high < CLOSE * judged.low and judged.ratio < 1.995
+    return f"{ratio} ({figures.ratio_range(judged.low, judged.high, places=PLACES if near else None)})"
