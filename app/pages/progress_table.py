@@ -47,15 +47,16 @@ def doing(trial: TrialView) -> str:
 
 def job_share(job: JobView) -> float:
     """How far the job is: all of its trials weigh the same."""
-    return sum(map(_share, job.trials)) / len(job.trials)
+    phases = len(Phase) if job.request.plan.walk is not None else len(Phase) - 1  # without a walk nothing is visited
+    return sum(_share(trial, phases) for trial in job.trials) / len(job.trials)
 
 
-def _share(trial: TrialView) -> float:
+def _share(trial: TrialView, phases: int) -> float:
     """How far the trial is, by the phases that its variants passed."""
     if trial.status is not TrialStatus.RUNNING:
         return 0.0 if trial.status is TrialStatus.QUEUED else 1.0
-    whole = len(trial.variants) * len(Phase)
-    passed = sum(len(Phase) if variant.run is not None else len(variant.passed) for variant in trial.progress)
+    whole = len(trial.variants) * phases
+    passed = sum(phases if variant.run is not None else len(variant.passed) for variant in trial.progress)
     return passed / whole
 
 

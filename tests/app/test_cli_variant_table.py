@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from app.commands.command import Exit
 from app.commands.outcome import exit_code
 from app.commands.variant_table import described
@@ -10,6 +12,7 @@ from profiles.environment import Environment
 from profiles.plan import Plan
 from profiles.results import Correctness, Counts, Failure, FailureKind, Metric, Results, Run, RunStatus, Trial
 from profiles.workload import DType, Workload
+from tests.profiles.comparison.walks import churned
 
 H200 = Environment(device="cuda", device_name="NVIDIA H200", torch="2.11.0", python="3.12", platform="Linux")
 SHAPE = {"batch": 8, "heads": 16, "kv_heads": 16, "seq_q": 1024, "seq_kv": 1024, "head_dim": 64, "causal": True}
@@ -94,6 +97,31 @@ def test_a_time_in_doubt_is_marked_and_explained() -> None:
     lines = lines_of(NAIVE, doubtful)
     assert cells(lines, "sdpa_flash")[1] == "100.0?"
     assert "  sdpa_flash: gpu_time is in doubt, the clock changed" in lines
+
+
+def visited(run: Run, first_ms: float) -> Run:
+    """With its visit to a neighbouring shape; the second takes 40 µs."""
+    times = {"first_shape": first_ms * 1e6, "second_visit": 4e4}
+    metrics = (Metric(name=name, unit="ns", statistic="single", value=value) for name, value in times.items())
+    return msgspec.structs.replace(run, metrics=(*run.metrics, *metrics))
+
+
+def test_a_dear_new_shape_is_told_below_the_table_and_a_cheap_one_is_not() -> None:
+    lines = lines_of(visited(NAIVE, 0.07), visited(FLASH, 47.8))
+    assert [line for line in lines if ": at a new shape" in line] == [
+        "  sdpa_flash: at a new shape 47.8 ms, then 40.0 µs"
+    ]
+
+
+def test_a_walk_is_told_below_the_table_variant_by_variant() -> None:
+    lines = described(entries_of(churned()), baseline=None, by="gpu_time")
+    assert "  sdpa_auto: at each new KV length 47.8 ms, then 40.0 µs" in lines
+    assert "  sdpa_flash: at each new KV length 40.0 µs, then 38.0 µs" in lines
+
+
+def test_what_was_left_out_is_told_below_the_table() -> None:
+    spared = msgspec.structs.replace(FLASH, notes=("no new shape was visited: it was long",))
+    assert "  sdpa_flash: no new shape was visited: it was long" in lines_of(spared)
 
 
 def test_no_line_ends_in_spaces() -> None:

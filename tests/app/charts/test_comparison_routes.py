@@ -26,6 +26,7 @@ from profiles.reports import Compared
 from tests.app.charts.stored import store_job
 from tests.profiles.comparison.ladder import H200, WORKLOAD, ladder_runs
 from tests.profiles.comparison.other import SWIGLU, swiglu_runs
+from tests.profiles.comparison.walks import DECODE, churned_runs
 
 
 @dataclass(frozen=True)
@@ -63,6 +64,16 @@ def test_timeline_is_binary_and_kept_by_the_browser_for_a_while(site: Site) -> N
     assert answer.status_code == 200
     assert answer.headers["content-type"] == "application/octet-stream"
     assert b'"stream 7"' in answer.content
+
+
+def test_every_visit_of_a_walk_is_a_spreadsheet_of_its_own(site: Site, tmp_path: Path) -> None:
+    job = store_job(site.database, tmp_path, [(DECODE, churned_runs())], environment=H200)
+    answer = site.client.get(f"/{export_url(job.comparison_id, 'visits.csv')}")
+    assert answer.headers["content-type"] == "text/csv; charset=utf-8"
+    assert answer.headers["content-disposition"].endswith(f'-{job.comparison_id}.visits.csv"')
+    lines = list(csv.DictReader(io.StringIO(answer.text)))
+    assert len(lines) == 7 * 64
+    assert lines[0]["axis"] == "seq_kv"
 
 
 def test_unknown_run_is_404(site: Site) -> None:
