@@ -13,7 +13,8 @@ from profiles.workload import DType
 TOLERANCES = {DType.BF16: 8 * 2**-9, DType.FP16: 8 * 2**-12, DType.FP32: 1e-5}
 
 # The largest relative L2 error that an honest implementation had, at the sizes of the presets and small ones, on a CPU
-# (torch 2.13) and, of attention in bf16, on an H200 (3.7e-3, torch 2.11).
+# (torch 2.13) and, of attention in bf16, on an H200 (3.7e-3, torch 2.11). Left out are rows of one element, which may
+# cancel (2.3e-2, a SwiGLU of width 1 in bf16): there the error of plain code is what counts.
 SEEN = {
     "attention": {DType.BF16: 3.9e-3, DType.FP16: 5.0e-4, DType.FP32: 2.6e-7},
     "swiglu": {DType.BF16: 5.8e-3, DType.FP16: 6.1e-4, DType.FP32: 4.4e-7},
