@@ -9,8 +9,7 @@ from __future__ import annotations
 import importlib
 import logging
 import re
-from collections.abc import Iterable, Sequence
-from pathlib import Path
+from collections.abc import Callable, Iterable, Sequence
 from traceback import FrameSummary
 from types import TracebackType
 from typing import Any
@@ -18,15 +17,12 @@ from typing import Any
 import torch
 
 from profiles.compilation import Compilation, GraphBreak, Recompile
+from profiles.measure.compile_words import SKIPPED, break_reason, place, shortened, skip_reason
 
-LONGEST_REASON = 400
 CUMULATIVE = ("dynamo", "aot_autograd", "inductor", "inductor_code_gen")
 LIMIT_HIT = re.compile(r"hit config\.(\w*recompile_limit|cache_size_limit)|recompile limit exceeded", re.IGNORECASE)
-SKIPPED = re.compile(r"^(?:skipping|disabling) cudagraphs? (?:due to|for) ", re.IGNORECASE)
 # Loggers that say so: the second's name has changed, so every logger of its module is heard.
 SPEAKERS = (("torch._dynamo.convert_frame", "log"), ("torch._inductor.cudagraph_utils", "_log"))
-# What torch calls some breaks, in words.
-_NAMED = (("generic_jump", "data-dependent branch: which way it goes is known only when the tensor is"),)
 
 
 class CompileWatch:
@@ -59,14 +55,14 @@ class CompileWatch:
 
     @property
     def compilation(self) -> Compilation:
-        frames = [metric for metric in self._metrics if not getattr(metric, "is_runtime", False)]
-        compiled = [frame for frame in frames if not frame.fail_type]
+        frames = [metric for metric in self._metrics if not _of(metric, "is_runtime")]
+        compiled = [frame for frame in frames if not _of(frame, "fail_type")]
         return Compilation(
-            graphs=sum(1 for frame in compiled if frame.graph_op_count and not frame.cache_size),
+            graphs=_graphs(compiled),
             breaks=tuple(dict.fromkeys(map(_break, self._breaks))),
             recompiles=tuple(_recompiles(compiled)),
-            limit_hit=self._ear.limit_hit or any(_exceeds(frame.fail_reason) for frame in frames),
-            compile_s=sum(frame.entire_frame_compile_time_s or 0.0 for frame in compiled) if compiled else None,
+            limit_hit=self._ear.limit_hit or any(_exceeds(_of(frame, "fail_reason")) for frame in frames),
+            compile_s=sum(_of(frame, "entire_frame_compile_time_s") or 0.0 for frame in compiled) if compiled else None,
             stages_s=_stages_s(self._metrics),
             graph_skips=tuple(self._ear.skips),
         )
@@ -87,14 +83,6 @@ class _Ear(logging.Handler):
             self.skips[skip_reason(message)] = None
 
 
-def skip_reason(message: str) -> str:
-    """`mutated inputs (1 instances), at model.py:12` of a log line that goes on with a stack."""
-    reason, _, stack = SKIPPED.sub("", message.strip()).partition("Found from")
-    place = re.findall(r'File "([^"]+)", line (\d+)', stack)
-    words = _shortened(reason.splitlines()[0].rstrip(" .:")) if reason.strip() else "torch gives no reason"
-    return f"{words}, at {_place(place[-1][0], int(place[-1][1]))}" if place else words
-
-
 def _speakers() -> list[logging.Logger]:
     """The loggers of the modules that are loaded or can be; none where torch has moved them."""
     found: list[logging.Logger] = []
@@ -109,9 +97,25 @@ def _speakers() -> list[logging.Logger]:
 
 def _metrics() -> list[Any]:
     """Torch's record of each compilation of this process; it keeps the last 64."""
-    utils: Any = torch._dynamo.utils
-    read = getattr(utils, "get_compilation_metrics", None)
+    read = _read_metrics()
     return [] if read is None else list(read())
+
+
+def _read_metrics() -> Callable[[], Iterable[Any]] | None:
+    utils: Any = torch._dynamo.utils
+    return getattr(utils, "get_compilation_metrics", None)
+
+
+def _of(frame: Any, name: str) -> Any:
+    """A field of torch's record, None where this torch does not have it."""
+    return getattr(frame, name, None)
+
+
+def _graphs(compiled: Sequence[Any]) -> int | None:
+    """First versions of frames with operators in them; None where this torch keeps no records, which is not 0."""
+    if _read_metrics() is None or not all(hasattr(frame, "graph_op_count") for frame in compiled):
+        return None
+    return sum(1 for frame in compiled if frame.graph_op_count and not _of(frame, "cache_size"))
 
 
 def _breaks() -> Sequence[Any]:
@@ -124,28 +128,19 @@ def _break(reason: Any) -> GraphBreak:
     """Of torch's record: a text whose first line is a title, and the user's stack."""
     stack: Sequence[FrameSummary] = getattr(reason, "user_stack", None) or ()
     last = stack[-1] if stack else None
-    where = _place(last.filename, last.lineno) if last is not None and last.lineno else None
+    where = place(last.filename, last.lineno) if last is not None and last.lineno else None
     return GraphBreak(reason=break_reason(str(reason.reason)), where=where)
-
-
-def break_reason(text: str) -> str:
-    """The title and the explanation of torch's long text, on one line."""
-    named = next((words for code, words in _NAMED if text.startswith(code)), None)
-    if named is not None:
-        return named
-    title, _, rest = text.strip().partition("\n")
-    explanation = re.search(r"Explanation: (.*)", rest)
-    return _shortened(f"{title.strip()}: {explanation[1].strip()}" if explanation else title.strip())
 
 
 def _recompiles(frames: Iterable[Any]) -> Iterable[Recompile]:
     """Torch writes the guards of every earlier version; the first is that of the latest one."""
     for frame in frames:
-        reason = getattr(frame, "recompile_reason", None)
-        if frame.cache_size and reason:
+        reason = _of(frame, "recompile_reason")
+        if _of(frame, "cache_size") and reason:
             guard = re.sub(r"^\d+/\d+: ", "", str(reason).strip().splitlines()[0])
-            where = _place(frame.co_filename, frame.co_firstlineno) if frame.co_filename else None
-            yield Recompile(guard=_shortened(guard), where=where)
+            file, line = _of(frame, "co_filename"), _of(frame, "co_firstlineno")
+            where = place(file, line) if file and line else None
+            yield Recompile(guard=shortened(guard), where=where)
 
 
 def _exceeds(reason: str | None) -> bool:
@@ -172,17 +167,4 @@ def _stages_s(metrics: Sequence[Any]) -> dict[str, float]:
 
 
 def _total_s(metrics: Sequence[Any], *names: str) -> float:
-    return sum(getattr(metric, name, None) or 0 for metric in metrics for name in names) / 1e6
-
-
-def _place(file: str, line: int) -> str:
-    """`profiles/operations/swiglu.py:63`: from the package on, without where this machine keeps it."""
-    path = Path(file)
-    roots = [Path(__file__).parents[2], *(p for p in path.parents if p.name in {"site-packages", "dist-packages"})]
-    root = next((root for root in roots if path.is_relative_to(root)), None)
-    return f"{path.relative_to(root) if root is not None else path.name}:{line}"
-
-
-def _shortened(text: str) -> str:
-    words = " ".join(text.split())
-    return words if len(words) <= LONGEST_REASON else words[: LONGEST_REASON - 1] + "…"
+    return sum(_of(metric, name) or 0 for metric in metrics for name in names) / 1e6

@@ -13,6 +13,7 @@ from torch import Tensor
 
 from profiles.compilation import Compilation, FusedKernel
 from profiles.measure.compile_watch import CompileWatch
+from profiles.measure.compile_words import place
 from profiles.measure.dispatch import compile_receipt, graph_receipt
 from profiles.operations import sdpa_backends
 from profiles.operations.sdpa_backends import Backend, Question
@@ -173,6 +174,23 @@ def test_a_number_that_is_another_one_at_each_call_reaches_the_limit_too() -> No
 
 
 @pytest.mark.usefixtures("_fresh_compiler")
+def test_a_compiler_that_somebody_switched_off_is_an_alarm() -> None:
+    dynamo = importlib.import_module("torch._dynamo.config")
+    with dynamo.patch(disable=True):
+        compilation = heard(lambda x: torch.sin(x) + 1, [draw(4)])
+    receipt = compile_receipt(compilation)
+    assert (receipt.ran, receipt.fell_back) == ("eager", True)
+    assert receipt.detail == "torch compiled no graph, and gives no reason"
+
+
+def test_a_torch_without_records_of_compilations_is_no_alarm(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr("torch._dynamo.utils.get_compilation_metrics")
+    compilation = heard(lambda x: torch.cos(x) + 1, [draw(4)])
+    assert compilation.graphs is None
+    assert not compile_receipt(compilation).fell_back
+
+
+@pytest.mark.usefixtures("_fresh_compiler")
 def test_one_whole_graph_is_no_alarm() -> None:
     compilation = heard(lambda x: torch.sin(x) + 1, [draw(4)] * 3)
     receipt = compile_receipt(compilation)
@@ -208,6 +226,18 @@ def test_a_skipped_graph_is_an_alarm_with_its_reason(line: str) -> None:
     receipt = graph_receipt(watch.compilation.graph_skips)
     assert (receipt.ran, receipt.fell_back) == ("single launches", True)
     assert SKIPS[line] in (receipt.detail or "")
+
+
+@pytest.mark.parametrize(
+    ("file", "told"),
+    [
+        (torch.__file__, "torch/__init__.py:7"),
+        (sdpa_backends.__file__, "profiles/operations/sdpa_backends.py:7"),
+        ("/home/somebody/secret/model.py", "model.py:7"),
+    ],
+)
+def test_a_place_does_not_tell_where_this_machine_keeps_its_files(file: str, told: str) -> None:
+    assert place(file, 7) == told
 
 
 def test_what_is_said_outside_a_variants_calls_is_not_its_own() -> None:
