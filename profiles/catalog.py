@@ -59,7 +59,8 @@ class Implementation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operation:
-    """`module` holds `inputs`, `reference` and the costs (`useful_flops`, `least_bytes`, `tokens`) by those names."""
+    """`module` holds `inputs`, `reference` and what it takes (`useful_flops`, `least_bytes`, `tokens`, and `costs` of each
+    implementation, without which its runs have no limits) by those names."""
 
     name: str
     title: str

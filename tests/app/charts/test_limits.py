@@ -35,14 +35,14 @@ CEILINGS = Ceilings(
 EVIL = '<img src=x onerror="alert(1)">'
 
 
-def _costs(run: Run) -> Costs:
+def costs_of(run: Run) -> Costs:
     """What a naive one moves is known, what the automatic one moves is not."""
     moved = {"naive": 4000 * MB, "sdpa_auto": None}.get(run.variant, 134 * MB)
     return Costs(least_bytes=134 * MB, read_bytes=100 * MB, moved_bytes=moved, useful_flops=68 * 10**9)
 
 
 def _entries(ceilings: Ceilings | None = CEILINGS) -> tuple[MeasuredEntry, ...]:
-    runs = tuple(msgspec.structs.replace(run, costs=_costs(run)) for run in ladder_runs())
+    runs = tuple(msgspec.structs.replace(run, costs=costs_of(run)) for run in ladder_runs())
     return entries_of(msgspec.structs.replace(results(*runs), ceilings=ceilings))
 
 
