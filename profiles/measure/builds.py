@@ -77,12 +77,15 @@ class Builds:
         """From now on the allocator keeps its unused blocks: after a failed capture it may not be able to part."""
         self._tidy = False
 
-    def _copies(self, subject: Subject, room: int) -> list[Any]:
+    def keeps_weights(self, subject: Subject) -> bool:
         """Graphs that torch records read the weights in place, and would be recorded anew for every other address."""
         execution = parse_variant(subject.variant).execution
-        in_place = self._device.type == "cuda" and execution.compiles and execution.asks_for_graphs
-        kept = rotation.weights(self._template) if in_place else ()
-        most = MOST_CAPTURES if execution is Execution.CUDAGRAPH else rotation.MOST_COPIES
+        return self._device.type == "cuda" and execution.compiles and execution.asks_for_graphs
+
+    def _copies(self, subject: Subject, room: int) -> list[Any]:
+        kept = rotation.weights(self._template) if self.keeps_weights(subject) else ()
+        captured = parse_variant(subject.variant).execution is Execution.CUDAGRAPH
+        most = MOST_CAPTURES if captured else rotation.MOST_COPIES
         return self._cache.copies(self._template, kept=kept, room_bytes=room // 2)[:most]
 
     def _place(self, build: int, subject: Subject, copies: Sequence[Any]) -> Place:

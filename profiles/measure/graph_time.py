@@ -18,16 +18,22 @@ class CaptureError(Exception):
     """The calls cannot be captured; the message is what torch or CUDA said, and the device works on."""
 
 
+def side_stream(device: torch.device) -> Any:
+    """To capture on: one for many graphs, since each new one costs a workspace per library."""
+    cuda: Any = torch.cuda  # its stream and graph classes have no types
+    return cuda.Stream(device)
+
+
 class Replay:
     """One graph that holds a call of each subject, one after the other, in a memory pool of its own.
 
     Captured on a side stream after warm-up there, as torch asks for: libraries set up their workspaces per stream.
     """
 
-    def __init__(self, subjects: Sequence[Subject], device: torch.device) -> None:
-        self._device, self.calls = device, len(subjects)
-        cuda: Any = torch.cuda  # its stream and graph classes have no types
-        self._graph, self._pool, self._stream = cuda.CUDAGraph(), cuda.graph_pool_handle(), cuda.Stream(device)
+    def __init__(self, subjects: Sequence[Subject], device: torch.device, stream: Any) -> None:
+        self._device, self._stream, self.calls = device, stream, len(subjects)
+        cuda: Any = torch.cuda
+        self._graph, self._pool = cuda.CUDAGraph(), cuda.graph_pool_handle()
         self._capturing = False
         try:
             self.pool_bytes = self._capture(subjects)
@@ -66,11 +72,24 @@ class Replay:
                 self._capturing = False
         if self._capturing:
             self._tell_the_allocator()
+            with suppress(RuntimeError):
+                self._leave_with_another()
         try:
             synchronise(self._device)
             torch.ones(1, device=self._device).add_(1).item()
         except RuntimeError as error:
             raise DeviceLostError(f"capturing a CUDA graph broke the device: {_first_cause(error)}") from error
+
+    def _leave_with_another(self) -> None:
+        """Torch's random generator leaves its capturing state with the next capture that succeeds."""
+        cuda: Any = torch.cuda
+        graph, stream = cuda.CUDAGraph(), side_stream(self._device)
+        something = torch.ones(1, device=self._device)
+        synchronise(self._device)
+        with cuda.stream(stream):
+            graph.capture_begin()
+            something.add_(1)
+            graph.capture_end()
 
     def _tell_the_allocator(self) -> None:
         """A capture that could not be ended leaves torch's allocator waiting for its end, and refusing to tidy up.

@@ -17,7 +17,7 @@ from profiles.measure.cupti_time import RecordsError
 from profiles.measure.device import synchronise
 from profiles.measure.gate import Gate
 from profiles.measure.gpu_time import GatedTimer, Sample
-from profiles.measure.graph_time import CaptureError, Replay
+from profiles.measure.graph_time import CaptureError, Replay, side_stream
 from profiles.measure.rounds import Pace
 from profiles.measure.sync_time import time_lone_call
 from profiles.measure.times import RECORDED, Times
@@ -31,13 +31,13 @@ SINGLES_S = 0.01
 
 @dataclass(frozen=True, slots=True)
 class Kit:
-    """What all steps need: the plan, the device with its gate (None on a CPU) and cache, and the trial's clock."""
+    """What all steps need: the plan, the device and its cache, the trial's clock, and who is told of each turn."""
 
     plan: Plan
     device: torch.device
-    gate: Gate | None
     cache: CacheState
     begun_s: float
+    announce: Callable[[Candidate], None]
 
     def at_s(self) -> float:
         return time.monotonic() - self.begun_s
@@ -46,8 +46,8 @@ class Kit:
 class Calls:
     """Single calls, calls back to back, and calls behind the gate: everything that needs no more than calling."""
 
-    def __init__(self, kit: Kit, announce: Callable[[Candidate], None]) -> None:
-        self._kit, self._announce = kit, announce
+    def __init__(self, kit: Kit) -> None:
+        self._kit = kit
 
     def turns(self, pace: Pace) -> int:
         return pace.per_build
@@ -61,7 +61,7 @@ class Calls:
 
     def take(self, candidate: Candidate) -> None:
         kit, times, place = self._kit, candidate.times, place_of(candidate)
-        self._announce(candidate)
+        kit.announce(candidate)
         pace = pace_of(candidate)
         load.before_block(kit.plan.load, place.single.call, kit.device, block_s=pace.block_s)
         self._call(times, place, pace)
@@ -95,6 +95,7 @@ class Replays:
 
     def __init__(self, kit: Kit, gate: Gate, *, after_failure: Callable[[], None]) -> None:
         self._kit, self._timer, self._after_failure = kit, GatedTimer(kit.device, gate), after_failure
+        self._stream = side_stream(kit.device)
 
     def turns(self, pace: Pace) -> int:
         return pace.per_build
@@ -106,14 +107,14 @@ class Replays:
 
     def begin(self, candidate: Candidate) -> None:
         times = candidate.times
-        times.replay = None  # its pool goes first
         if not times.capturable:
             return
         try:
-            times.replay = Replay(place_of(candidate).subjects, self._kit.device)
+            times.replay = Replay(place_of(candidate).subjects, self._kit.device, self._stream)
         except CaptureError as error:
             times.capturable = False
             times.notes.append(f"graph_time: cannot be captured in a CUDA graph: {error}")
+            self._stream = side_stream(self._kit.device)
             self._after_failure()
         else:
             times.graph_pool_bytes = max(times.graph_pool_bytes or 0, times.replay.pool_bytes)
@@ -122,6 +123,7 @@ class Replays:
         times, replay = candidate.times, candidate.times.replay
         if replay is None:
             return
+        self._kit.announce(candidate)
         for _ in range(singles(times.seconds_per_call * replay.calls)):
             sample = self._timer.sample(replay)
             times.add("graph_time", sample.duration_ns / replay.calls, at_s=self._kit.at_s())
@@ -149,6 +151,7 @@ class Recordings:
         kit, times, place = self._kit, candidate.times, place_of(candidate)
         if not times.recordable:
             return
+        kit.announce(candidate)
         try:
             found = cupti_time.busy_times(
                 place.single.call,

@@ -76,7 +76,7 @@ class Sweep:
 
     def _begin(self, build: int, taking: Sequence[Candidate], step: Step) -> None:
         for candidate in taking:
-            candidate.times.place = None  # its memory may be had for the new one
+            candidate.times.place = candidate.times.replay = None  # their memory is for the new ones
         gc.collect()
         for candidate, place in zip(taking, self._builds.places(build, [c.subject for c in taking]), strict=True):
             candidate.times.place = place

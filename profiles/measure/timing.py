@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -19,15 +20,15 @@ from profiles.measure import call_time, energy, load
 from profiles.measure.builds import Builds
 from profiles.measure.cache_policy import CacheState
 from profiles.measure.candidate import Candidate
+from profiles.measure.device import take_device
 from profiles.measure.failures import VariantError, code_of
 from profiles.measure.gate import Gate
 from profiles.measure.gpu_time import GatedTimer
 from profiles.measure.rounds import FEWEST_SAMPLES, least_samples, pace
-from profiles.measure.samples import Series
 from profiles.measure.steps import Calls, Kit, Recordings, Replays, pace_of, place_of
-from profiles.measure.stopping import decided
+from profiles.measure.stopping import compared, decided
 from profiles.measure.subject import Subject
-from profiles.measure.sweep import Extent, Step, Sweep
+from profiles.measure.sweep import Extent, Sweep
 from profiles.operations.implementation import Output
 from profiles.plan import Load, Plan
 from profiles.protocol import Phase
@@ -36,6 +37,8 @@ from profiles.variant import parse_variant
 
 # Of the budget on a GPU, by when each sweep should be over. A CPU has the first alone.
 CALLS_SHARE, REPLAYS_SHARE = 0.75, 0.9
+
+WEIGHTS_KEPT = "the weights keep their addresses from build to build: the graphs that torch records read them there"
 
 
 class Listener(Protocol):
@@ -67,44 +70,47 @@ class Timing:
         sweep = Sweep(builds, self._does, seed=seed)
         everyone = [one for candidate in candidates for one in (candidate, candidate.twin) if one is not None]
         with call_time.no_collection():
-            warm = [c for c in everyone if sweep.work(c, lambda c: self._warm_up(c, subjects=len(everyone)))]
-            self._settle(warm)
-            self._sweep_all(sweep, builds, warm, pairs=lambda: _pairs(candidates, sweep, baseline))
+            warm = [c for c in everyone if sweep.work(c, partial(self._warm_up, subjects=len(everyone)))]
+            for candidate in warm:
+                if builds.keeps_weights(candidate.subject):
+                    candidate.times.notes.append(WEIGHTS_KEPT)
+            self._settle(sweep, warm)
+            kit = Kit(
+                plan=self._plan,
+                device=self._device,
+                cache=self._cache,
+                begun_s=time.monotonic(),
+                announce=self._announce,
+            )
+            pairs = partial(compared, candidates, lost=sweep.lost, baseline=baseline)
+            self._sweep_calls(sweep, warm, kit, lambda: decided(pairs(), margin=self._plan.margin))
+            self._sweep_device(sweep, warm, kit, builds)
             self._take_energy(sweep, builds, candidates)
+        for candidate in everyone:
+            candidate.times.place = candidate.times.replay = None  # memory is free for the trace
         survivors = [c for c in candidates if not sweep.lost(c)]
         for candidate in survivors:
             self._listener.progress(candidate, Phase.TIMED, 1.0)
         return survivors
 
-    def _sweep_all(
-        self,
-        sweep: Sweep,
-        builds: Builds,
-        warm: Sequence[Candidate],
-        *,
-        pairs: Callable[[], Iterable[tuple[Series, Series]]],
-    ) -> None:
-        plan, begun = self._plan, time.monotonic()
-        kit = Kit(plan=plan, device=self._device, gate=self._gate, cache=self._cache, begun_s=begun)
-
-        def extent(share: float, samples: int, enough: Callable[[], bool]) -> Extent:
-            until_s = begun + share * plan.budget_s
-            return Extent(least_builds=plan.builds, least_samples=samples, until_s=until_s, enough=enough)
-
+    def _sweep_calls(self, sweep: Sweep, warm: Sequence[Candidate], kit: Kit, enough: Callable[[], bool]) -> None:
         share = 1.0 if self._gate is None else CALLS_SHARE
-        least = least_samples(plan.builds)
-        sweep.run(warm, Calls(kit, self._announce), extent(share, least, lambda: decided(pairs(), margin=plan.margin)))
-        if self._gate is None:
+        extent = self._extent(kit, share, least_samples(self._plan.builds), enough)
+        sweep.run(warm, Calls(kit), extent)
+
+    def _sweep_device(self, sweep: Sweep, warm: Sequence[Candidate], kit: Kit, builds: Builds) -> None:
+        """What more a GPU has; each sweep has the plan's builds once more, in memory of their own."""
+        if self._gate is None or not self._gate.available:
             return
-        rest: list[tuple[Sequence[Candidate], Step, float]] = [
-            (_capturable(warm), Replays(kit, self._gate, after_failure=builds.leave_cache), REPLAYS_SHARE),
-            ([c for c in warm if _too_long_for_a_gate(c)], Recordings(kit, self._gate), 1.0),
-        ]
-        for concerned, step, share in rest:
-            if self._gate.available:
-                sweep.run(concerned, step, extent(share, FEWEST_SAMPLES, lambda: True))
-            for candidate in concerned:
-                candidate.times.place = candidate.times.replay = None
+        replays = Replays(kit, self._gate, after_failure=builds.leave_cache)
+        sweep.run(_capturable(warm), replays, self._extent(kit, REPLAYS_SHARE, FEWEST_SAMPLES, _at_once))
+        recordings = Recordings(kit, self._gate)
+        too_long = [c for c in warm if _too_long_for_a_gate(c)]
+        sweep.run(too_long, recordings, self._extent(kit, 1.0, FEWEST_SAMPLES, _at_once))
+
+    def _extent(self, kit: Kit, share: float, samples: int, enough: Callable[[], bool]) -> Extent:
+        until_s = kit.begun_s + share * self._plan.budget_s
+        return Extent(least_builds=self._plan.builds, least_samples=samples, until_s=until_s, enough=enough)
 
     def _does(self, candidate: Candidate, work: Callable[[Candidate], None]) -> bool:
         """Whether the candidate's code went through `work`, within its contexts; where not, its run is sent."""
@@ -124,14 +130,14 @@ class Timing:
         if self._gate is not None:
             times.gated = GatedTimer(self._device, self._gate)
 
-    def _settle(self, warm: Sequence[Candidate]) -> None:
+    def _settle(self, sweep: Sweep, warm: Sequence[Candidate]) -> None:
         """All of them in turn; the spotlight and the contexts are each one's own."""
         if self._plan.load is not Load.SUSTAINED:
             return
         settling = load.Settling(self._device)
         while not settling.over:
             for candidate in warm:
-                self._does(candidate, lambda c: settling.keep_busy(c.subject.call, share=len(warm)))
+                sweep.work(candidate, lambda c: settling.keep_busy(c.subject.call, share=len(warm)))
             settling.look()
 
     def _announce(self, candidate: Candidate) -> None:
@@ -149,7 +155,6 @@ class Timing:
         for candidate, place in zip(concerned, builds.places(0, [c.subject for c in concerned]), strict=True):
             candidate.times.place = place
             sweep.work(candidate, lambda c: self._loop(c, found, idle_w=idle_w))
-            candidate.times.place = None
 
     def _loop(self, candidate: Candidate, found: energy.Meter, *, idle_w: float) -> None:
         self._listener.progress(candidate, Phase.TIMED, 0.99)
@@ -177,6 +182,7 @@ def time_functions(
     `make_inputs(seed)` gives what each function is called with; the first function is the baseline. What a function
     raises is raised as VariantError.
     """
+    device = take_device(str(device))
     inputs = make_inputs(seed)
     nowhere = Path(tempfile.gettempdir())
     candidates = [
@@ -200,23 +206,16 @@ class _Nobody:
         raise VariantError(run)
 
 
+def _at_once() -> bool:
+    """Of a sweep that decides nothing: the plan's builds are enough."""
+    return True
+
+
 @contextmanager
 def _context(candidate: Candidate) -> Iterator[None]:
     place = candidate.times.place
     with candidate.subject.context() if place is None else place.context():
         yield
-
-
-def _pairs(candidates: Sequence[Candidate], sweep: Sweep, baseline: str | None) -> Iterator[tuple[Series, Series]]:
-    """What is compared: each candidate with the baseline, each twin with its own first, by the time that decides."""
-    alive = [c for c in candidates if not sweep.lost(c) and pace_of(c).doubt is None]
-    if not alive:
-        return
-    first = next((c for c in alive if c.variant == baseline), alive[0])
-    twins = [(c, c.twin) for c in alive if c.twin is not None]
-    for one, other in [*((first, c) for c in alive if c is not first), *twins]:
-        name = "gpu_time" if one.times.principal == other.times.principal == "gpu_time" else "call_time"
-        yield one.times.series[name], other.times.series[name]
 
 
 def _too_long_for_a_gate(candidate: Candidate) -> bool:

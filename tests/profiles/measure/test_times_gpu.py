@@ -15,7 +15,7 @@ from torch.nn.functional import rms_norm
 
 from profiles.measure.cupti_time import busy_times
 from profiles.measure.gate import Gate
-from profiles.measure.graph_time import CaptureError, Replay
+from profiles.measure.graph_time import CaptureError, Replay, side_stream
 from profiles.measure.memory import call_memory
 from profiles.measure.nvml import gpu_state
 from profiles.measure.timing import time_functions
@@ -145,6 +145,7 @@ def test_a_call_that_cannot_be_captured_has_no_graph_time_and_harms_nobody() -> 
     assert "graph_time" in found["adds"]
     assert "graph_time" in found["doubles"]
     torch.cuda.empty_cache()
+    torch.randn(3, device=DEVICE)
     assert torch.ones(3, device=DEVICE).sum().item() == 3
     assert torch.cuda.current_stream(DEVICE) == torch.cuda.default_stream(DEVICE)
 
@@ -152,8 +153,9 @@ def test_a_call_that_cannot_be_captured_has_no_graph_time_and_harms_nobody() -> 
 def test_a_failed_capture_says_what_it_was_and_the_next_one_works() -> None:
     x = torch.ones(1024, device=DEVICE)
     with pytest.raises(CaptureError, match=r"captur|CUDA"):
-        Replay([subject_of(lambda x: x * float(x.sum().item()), x)], DEVICE)
-    replay = Replay([subject_of(lambda x: x + 1, x)] * 3, DEVICE)
+        Replay([subject_of(lambda x: x * float(x.sum().item()), x)], DEVICE, side_stream(DEVICE))
+    assert torch.randn(3, device=DEVICE).isfinite().all()
+    replay = Replay([subject_of(lambda x: x + 1, x)] * 3, DEVICE, side_stream(DEVICE))
     replay()
     torch.cuda.synchronize(DEVICE)
     assert replay.calls == 3

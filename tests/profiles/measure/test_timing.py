@@ -13,17 +13,19 @@ import pytest
 import torch
 from torch import Tensor
 
+from profiles.measure.candidate import Candidate
 from profiles.measure.failures import VariantError
 from profiles.measure.rounds import Pace
 from profiles.measure.samples import Series
 from profiles.measure.steps import singles
-from profiles.measure.stopping import decided
+from profiles.measure.stopping import compared, decided
 from profiles.measure.sweep import takes_part
 from profiles.measure.timing import time_functions
 from profiles.plan import Load, Plan
 from profiles.results import Metric, RunStatus
 from profiles.workload import DType, Workload
 from tests.profiles.measure.child import QUICK, heard_to_the_end, started
+from tests.profiles.measure.given_subjects import subject_of
 
 CPU = torch.device("cpu")
 SHORT = Plan(samples=20, builds=4, budget_s=1.0)
@@ -105,14 +107,14 @@ def test_buffers_change_from_build_to_build_and_are_the_functions_own() -> None:
 
 def test_timing_ends_with_the_budget_where_nothing_can_be_decided() -> None:
     """Two different functions whose times scatter by themselves, and a margin that no scatter meets."""
-    hopeless = Plan(samples=20, builds=4, budget_s=2.0, margin=1e-6)
+    hopeless = Plan(samples=20, builds=4, budget_s=5.0, margin=1e-6)
     start = time.monotonic()
     found = time_functions({"product": multiply, "sum": lambda p: p.x + p.y}, pair, device=CPU, plan=hopeless)
     spent_s = time.monotonic() - start
     builds = metric(found["product"], "call_time").builds
     assert builds is not None
     assert max(builds) >= hopeless.builds  # it went on after the plan's builds
-    assert spent_s < 2.0 + 2 * 0.3 + 2.0  # the warm-ups, and a busy machine
+    assert spent_s < 5.0 + 2 * 0.3 + 3.0  # the warm-ups, and a busy machine
 
 
 def test_timing_ends_with_the_plans_builds_where_there_is_nothing_to_decide() -> None:
@@ -194,6 +196,32 @@ def test_two_builds_decide_nothing() -> None:
     assert not decided([(series(1000, 1000), series(500, 500))], margin=0.1)
 
 
+def candidate(variant: str, *, doubt: str | None = None, twin: Candidate | None = None) -> Candidate:
+    found = Candidate(subject_of(multiply, variant=variant), twin=twin)
+    found.times.pace = Pace(3, 8, 0.025, doubt)
+    found.times.series["call_time"] = series(1000.0)
+    return found
+
+
+def test_candidates_are_compared_with_the_baseline_and_twins_with_their_own_first() -> None:
+    slow, lost, twin = candidate("slow", doubt="only 3 samples"), candidate("lost"), candidate("flash")
+    flash, naive = candidate("flash", twin=twin), candidate("naive")
+    found = compared([slow, flash, lost, naive], lost=lambda c: c is lost, baseline="naive")
+    firsts = [(id(a), id(b)) for a, b in found]
+    call_times = {c.variant: id(c.times.series["call_time"]) for c in (naive, flash)}
+    assert firsts == [
+        (call_times["naive"], call_times["flash"]),
+        (call_times["flash"], id(twin.times.series["call_time"])),
+    ]
+
+
+def test_without_the_baseline_the_first_candidate_is_compared_with() -> None:
+    one, other = candidate("one"), candidate("other")
+    ((first, second),) = compared([one, other], lost=lambda _: False, baseline="absent")
+    assert first is one.times.series["call_time"]
+    assert second is other.times.series["call_time"]
+
+
 def test_a_slow_candidate_is_spared_the_builds_beyond_the_least() -> None:
     slow, usual = Pace(1, 3, 0.025, "only 3 samples"), Pace(4, 8, 0.025)
     assert [takes_part(slow, build, extra=False) for build in (2, 3)] == [True, False]
@@ -223,6 +251,9 @@ def test_twins_are_timed_apart_and_reported_with_their_variant(tmp_path: Path) -
         assert own.samples != twin.samples
         assert own.builds == twin.builds
         assert {m.name for m in run.twin} == {"call_time", "sync_time"}
+    compilation = heard.runs["functional@compile"].compilation
+    assert compilation is not None
+    assert (compilation.recompiles, compilation.limit_hit) == ((), False)  # parameters in new memory, too
     assert {block.build for block in heard.runs["functional"].blocks} >= set(range(QUICK.builds))
 
 
