@@ -59,7 +59,7 @@ class Implementation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operation:
-    """`module` holds `inputs`, `reference` and what it takes (`useful_flops`, `least_bytes`, `tokens`, and `costs` of each
+    """`module` holds `inputs`, `reference` and what it takes (`useful_flops`, `least_bytes`, `tokens`; `costs` of each
     implementation, without which its runs have no limits) by those names."""
 
     name: str
