@@ -57,7 +57,8 @@ def _undecided(judged: VariantComparison) -> tuple[Part, ...]:
         return (text(f"{_known(judged)}{after}. A verdict needs {FEWEST_BUILDS}; a longer budget may decide."),)
     if _is_unstable(judged):
         return (text(f"{_known(judged)}{after}, but {figures.listed(judged.notes)}. Measure again."),)
-    return (text(f"{_known(judged)}{after}. A longer budget may decide."),)
+    told = f"; {figures.listed(judged.notes)}" if judged.notes else ""
+    return (text(f"{_known(judged)}{after}{told}. A longer budget may decide."),)
 
 
 def _is_unstable(judged: VariantComparison) -> bool:

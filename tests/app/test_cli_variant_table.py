@@ -6,12 +6,16 @@ import msgspec
 
 from app.commands.command import Exit
 from app.commands.outcome import exit_code
+from app.commands.twin_table import described_twins
 from app.commands.variant_table import described
 from profiles.comparison.entry import entries_of
+from profiles.comparison.judgement import with_comparisons
 from profiles.environment import Environment
 from profiles.plan import Plan
 from profiles.results import Correctness, Counts, Failure, FailureKind, Metric, Results, Run, RunStatus, Trial
 from profiles.workload import DType, Workload
+from tests.profiles.comparison.builds import results as with_builds
+from tests.profiles.comparison.builds import timed
 from tests.profiles.comparison.walks import churned
 
 H200 = Environment(device="cuda", device_name="NVIDIA H200", torch="2.11.0", python="3.12", platform="Linux")
@@ -131,3 +135,27 @@ def test_no_line_ends_in_spaces() -> None:
 def test_refused_variants_are_no_failure_and_failed_ones_are() -> None:
     assert exit_code(entries_of(results(NAIVE, REFUSED))) is Exit.SUCCEEDED
     assert exit_code(entries_of(results(NAIVE, FAILED))) is Exit.FAILED
+
+
+def test_with_builds_there_are_signs_intervals_and_what_speaks_against_them() -> None:
+    runs = (timed("naive"), timed("sdpa_flash", 0.5, builds=5), timed("sdpa_math", 2.0), timed("sdpa_auto"))
+    lines = described(entries_of(with_builds(runs)), baseline=None, by="gpu_time")
+    assert cells(lines, "sdpa_flash")[3:] == ["▲", "2.00×", "1.99–2.01×", "5"]
+    assert cells(lines, "sdpa_math")[3:5] == ["▼", "0.50×"]
+    assert cells(lines, "sdpa_auto")[3:5] == ["≈", "1.00×"]
+    assert "  sdpa_flash: speed-up, only 5 builds" in lines
+
+
+def test_twins_are_listed_with_their_verdicts_and_counted() -> None:
+    steady = msgspec.structs.replace(timed("naive"), twin=timed("naive", seed=1).metrics)
+    wrong = msgspec.structs.replace(timed("sdpa_flash"), twin=timed("sdpa_flash", 0.9, seed=1).metrics)
+    lines = described_twins(with_comparisons(with_builds((steady, wrong)), twins=True))
+    assert cells(lines, "naive")[-2:] == ["equivalent", "10"]
+    assert cells(lines, "sdpa_flash")[-2:] == ["faster", "10"]
+    assert lines[-1] == "1 of 2 comparisons of a variant with itself is decided falsely: 1 faster and 1 equivalent."
+
+
+def test_without_twins_nothing_is_counted() -> None:
+    assert described_twins(with_comparisons(results(NAIVE), twins=True))[-1] == (
+        "No variant could be compared with itself."
+    )

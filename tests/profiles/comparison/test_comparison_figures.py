@@ -65,3 +65,28 @@ def test_grouped_heads_and_other_key_lengths_are_named() -> None:
 
 def test_tiny_share_is_not_rounded_to_nothing() -> None:
     assert figures.whole_percent(0.001) == "< 1 %"
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "written"),
+    [
+        (25.31, 25.52, "25.3–25.5×"),
+        (25.41, 25.44, "25.41–25.44×"),
+        (1.03, 19.0, "1.03–19.0×"),
+        (0.0441, 0.0467, "0.044–0.047×"),
+        (2.0, 2.0, "2.0000×"),
+    ],
+)
+def test_an_interval_of_a_ratio_tells_its_ends_apart(low: float, high: float, written: str) -> None:
+    assert figures.ratio_range(low, high) == written
+
+
+def test_an_interval_near_one_can_keep_three_decimals() -> None:
+    assert figures.ratio_range(0.996, 1.028, places=3) == "0.996–1.028×"
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "written"), [(0.015, 0.019, "1.5–1.9 %"), (0.17, 0.19, "17–19 %"), (0.171, 0.173, "17.1–17.3 %")]
+)
+def test_an_interval_of_shares_tells_its_ends_apart(low: float, high: float, written: str) -> None:
+    assert figures.percent_range(low, high) == written
