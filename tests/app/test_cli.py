@@ -85,6 +85,7 @@ def test_the_catalogue_says_what_can_be_measured(capsys: pytest.CaptureFixture[s
         "attention-ladder",
         "fusion-pairs",
         "decoder-end-to-end",
+        "shape-churn",
     ]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import pytest
@@ -9,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from profiles.measure.cuda_graph import CapturedCall, afresh
-from profiles.measure.executions import check_execution, executed
+from profiles.measure.executions import check_execution, executed, keep_weights_in_place
 from profiles.operations.implementation import UnsupportedError
 from profiles.operations.stages import marked, stage
 from profiles.variant import Execution, parse_variant
@@ -84,6 +85,23 @@ def test_executions_of_one_function_do_not_share_the_recompile_limit() -> None:
     assert codes[0] is not codes[1]
     assert codes[0] is not double.__code__
     assert codes[0] == double.__code__
+
+
+def test_weights_stay_in_place_for_graphs_and_activations_do_not() -> None:
+    torch._dynamo.reset()
+    in_place: dict[str, object] = {}
+
+    def looks(module: torch.fx.GraphModule, _: list[Tensor]) -> Callable[..., object]:
+        for node in module.graph.nodes:
+            if node.op == "placeholder":
+                in_place[node.name] = node.meta["tensor_dict"].get("_dynamo_static_input_type")
+        return module.forward
+
+    given = inputs()
+    keep_weights_in_place(given)
+    with torch.no_grad():
+        torch.compile(double, backend=looks, dynamic=False)(given)
+    assert in_place == {"l_inputs_x": None, "l_inputs_weight": "unguarded"}
 
 
 def test_other_inputs_get_a_capture_of_their_own_and_other_functions_stay_as_they_are() -> None:
