@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from itertools import cycle
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -51,18 +52,24 @@ class Builds:
     """Makes the places of one build after the other.
 
     Past builds' buffers are kept as long as memory is plenty: an allocator would hand the same addresses out again.
+    `fresh` is False once the inputs are so large that they were used as they are.
     """
 
     def __init__(self, device: torch.device, cache: CacheState, template: Any) -> None:
-        """`template` are inputs whose values every build has; they are never timed themselves."""
+        """`template` are inputs whose values every build has."""
         self._device, self._cache, self._template = device, cache, template
+        self._size = rotation.size_bytes(rotation.tensors(template))
         self._past: deque[tuple[list[Any], int]] = deque()
         self._tidy = device.type == "cuda"
+        self._for_calls: int | None = None
+        self.fresh = True
 
     def places(self, build: int, subjects: Sequence[Subject]) -> list[Place]:
         """One for each of the subjects, in their order."""
-        self._make_room()
-        room = free_bytes(self._device) // SHARE_FOR_BUFFERS
+        room = self._make_room() // SHARE_FOR_BUFFERS
+        if self._size > SHARE_FOR_BUFFERS // 2 * room:
+            self.fresh = False
+            return [self._place(build, subject, [self._template]) for subject in subjects]
         first = self._copies(subjects[0], room)
         size = rotation.size_bytes(t for inputs in first for t in rotation.tensors(inputs))
         if size * len(subjects) <= room:
@@ -77,13 +84,19 @@ class Builds:
         """From now on the allocator keeps its unused blocks: after a failed capture it may not be able to part."""
         self._tidy = False
 
-    def keeps_weights(self, subject: Subject) -> bool:
+    def notes(self, subject: Subject) -> Iterator[str]:
+        if not self.fresh:
+            yield "every build had the same buffers: there is no memory for others"
+        elif self._keeps_weights(subject):
+            yield "the weights keep their addresses in all builds: the graphs that torch records read them there"
+
+    def _keeps_weights(self, subject: Subject) -> bool:
         """Graphs that torch records read the weights in place, and would be recorded anew for every other address."""
         execution = parse_variant(subject.variant).execution
         return self._device.type == "cuda" and execution.compiles and execution.asks_for_graphs
 
     def _copies(self, subject: Subject, room: int) -> list[Any]:
-        kept = rotation.weights(self._template) if self.keeps_weights(subject) else ()
+        kept = rotation.weights(self._template) if self._keeps_weights(subject) else ()
         captured = parse_variant(subject.variant).execution is Execution.CUDAGRAPH
         most = MOST_CAPTURES if captured else rotation.MOST_COPIES
         return self._cache.copies(self._template, kept=kept, room_bytes=room // 2)[:most]
@@ -92,22 +105,37 @@ class Builds:
         there = tuple(subject.on(inputs) for inputs in copies)
         return Place(build, there, cycle(there), self._cache.rewrites(copies[0]))
 
-    def _make_room(self) -> None:
-        """Forget the oldest builds, all but the last, while they take more than their share of the memory."""
-        allowed = free_bytes(self._device) // SHARE_FOR_THE_PAST
+    def _make_room(self) -> int:
+        """Forget the oldest builds, all but the last, while they take more than their share; the bytes that are free.
+
+        What the calls themselves have needed so far is left to them.
+        """
+        if self._for_calls is None:
+            self._for_calls = needed_by_calls(self._device)
+        allowed = max(0, free_bytes(self._device) - self._for_calls) // SHARE_FOR_THE_PAST
         while len(self._past) > 1 and sum(size for _, size in self._past) > allowed:
             self._past.popleft()
         if self._past and self._past[-1][1] > allowed:
             self._past.clear()
         if self._tidy:
             torch.cuda.empty_cache()
+        return max(0, free_bytes(self._device) - self._for_calls)
 
 
 def free_bytes(device: torch.device) -> int:
     """What can still be allocated on the device, roughly."""
+    if device.type == "cuda":
+        free, _ = torch.cuda.mem_get_info(device)
+        return int(free) + torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
+    try:
+        lines = Path("/proc/meminfo").read_text().splitlines()
+    except FileNotFoundError:  # macOS
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
+    return next(int(line.split()[1]) << 10 for line in lines if line.startswith("MemAvailable:"))
+
+
+def needed_by_calls(device: torch.device) -> int:
+    """The most that was allocated beyond what is there now: outputs and intermediates; a CPU keeps no such number."""
     if device.type != "cuda":
-        free_pages = "SC_AVPHYS_PAGES"  # not on macOS, where half of the memory is taken for free
-        pages = os.sysconf(free_pages) if free_pages in os.sysconf_names else os.sysconf("SC_PHYS_PAGES") // 2
-        return pages * os.sysconf("SC_PAGE_SIZE")
-    free, _ = torch.cuda.mem_get_info(device)
-    return int(free) + torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
+        return 0
+    return int(torch.cuda.max_memory_allocated(device)) - int(torch.cuda.memory_allocated(device))

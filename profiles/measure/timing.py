@@ -38,8 +38,6 @@ from profiles.variant import parse_variant
 # Of the budget on a GPU, by when each sweep should be over. A CPU has the first alone.
 CALLS_SHARE, REPLAYS_SHARE = 0.75, 0.9
 
-WEIGHTS_KEPT = "the weights keep their addresses from build to build: the graphs that torch records read them there"
-
 
 class Listener(Protocol):
     """Who is told how far timing is, and which variant has failed: a session's Reporter."""
@@ -53,9 +51,9 @@ class Listener(Protocol):
 class Timing:
     """One use per process: the gate is calibrated and the flush allocated once."""
 
-    def __init__(self, device: torch.device, plan: Plan, listener: Listener) -> None:
+    def __init__(self, device: torch.device, plan: Plan, listener: Listener, *, window_ns: float = 0.0) -> None:
         self._device, self._plan, self._listener = device, plan, listener
-        self._gate = Gate() if device.type == "cuda" else None
+        self._gate = Gate(window_ns) if device.type == "cuda" else None
         self._cache = CacheState(device, plan.cache)
 
     def time(
@@ -71,9 +69,6 @@ class Timing:
         everyone = [one for candidate in candidates for one in (candidate, candidate.twin) if one is not None]
         with call_time.no_collection():
             warm = [c for c in everyone if sweep.work(c, partial(self._warm_up, subjects=len(everyone)))]
-            for candidate in warm:
-                if builds.keeps_weights(candidate.subject):
-                    candidate.times.notes.append(WEIGHTS_KEPT)
             self._settle(sweep, warm)
             kit = Kit(
                 plan=self._plan,
@@ -88,6 +83,7 @@ class Timing:
             self._take_energy(sweep, builds, candidates)
         for candidate in everyone:
             candidate.times.place = candidate.times.replay = None  # memory is free for the trace
+            candidate.times.notes += builds.notes(candidate.subject)
         survivors = [c for c in candidates if not sweep.lost(c)]
         for candidate in survivors:
             self._listener.progress(candidate, Phase.TIMED, 1.0)
@@ -106,7 +102,8 @@ class Timing:
         sweep.run(_capturable(warm), replays, self._extent(kit, REPLAYS_SHARE, FEWEST_SAMPLES, _at_once))
         recordings = Recordings(kit, self._gate)
         too_long = [c for c in warm if _too_long_for_a_gate(c)]
-        sweep.run(too_long, recordings, self._extent(kit, 1.0, FEWEST_SAMPLES, _at_once))
+        # What no gate holds has its principal time from here, in as many builds as any other.
+        sweep.run(too_long, recordings, self._extent(kit, 1.0, least_samples(self._plan.builds), _at_once))
 
     def _extent(self, kit: Kit, share: float, samples: int, enough: Callable[[], bool]) -> Extent:
         until_s = kit.begun_s + share * self._plan.budget_s
@@ -147,9 +144,12 @@ class Timing:
         say(candidate, Phase.TIMED, min(0.99, taken / pace_of(candidate).samples))
 
     def _take_energy(self, sweep: Sweep, builds: Builds, candidates: Sequence[Candidate]) -> None:
-        found = energy.meter(self._device) if self._plan.energy else None
         concerned = [c for c in candidates if not sweep.lost(c)]
-        if found is None or not concerned:
+        if not self._plan.energy or not concerned:
+            return
+        if (found := energy.meter(self._device)) is None:
+            for candidate in concerned:
+                candidate.times.notes.append("energy: this machine lets nobody read a counter of it")
             return
         idle_w = energy.idle_power_w(found, self._device)
         for candidate, place in zip(concerned, builds.places(0, [c.subject for c in concerned]), strict=True):
@@ -176,11 +176,12 @@ def time_functions(
     device: torch.device,
     plan: Plan,
     seed: int = 0,
+    window_ns: float = 0.0,
 ) -> dict[str, tuple[Metric, ...]]:
     """Time functions that are in no catalogue as variants are timed: the same builds, rounds, gates and policies.
 
     `make_inputs(seed)` gives what each function is called with; the first function is the baseline. What a function
-    raises is raised as VariantError.
+    raises is raised as VariantError. `window_ns` is what `measure_window` found on this device, in another process.
     """
     device = take_device(str(device))
     inputs = make_inputs(seed)
@@ -189,7 +190,7 @@ def time_functions(
         Candidate(Subject(name, function, inputs, lambda _: nullcontext(), nowhere))
         for name, function in functions.items()
     ]
-    Timing(device, plan, _Nobody()).time(candidates, seed=seed, inputs=inputs)
+    Timing(device, plan, _Nobody(), window_ns=window_ns).time(candidates, seed=seed, inputs=inputs)
     return {candidate.variant: tuple(candidate.times.metrics()) for candidate in candidates}
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from dataclasses import dataclass
 from typing import Any
 
@@ -70,6 +72,30 @@ def test_candidates_share_the_buffers_of_a_build_where_their_own_would_not_fit(
     monkeypatch.setattr("profiles.measure.builds.free_bytes", lambda _: 6 * needed)  # a quarter holds one, not two
     first, second = Builds(CPU, CacheState(CPU, CachePolicy.WARM), template).places(0, [subject(), subject("other")])
     assert addresses(first) == addresses(second)
+
+
+def test_inputs_that_fit_only_once_are_used_as_they_are_with_a_note(monkeypatch: pytest.MonkeyPatch) -> None:
+    template = inputs()
+    monkeypatch.setattr("profiles.measure.builds.free_bytes", lambda _: size_bytes(tensors(template)))
+    builds = Builds(CPU, CacheState(CPU, CachePolicy.WARM), template)
+    places = [place for build in range(2) for place in builds.places(build, [subject()])]
+    assert all(place.single.inputs is template for place in places)
+    assert list(builds.notes(subject())) == ["every build had the same buffers: there is no memory for others"]
+
+
+def test_buffers_of_many_builds_do_not_pile_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Eight builds' worth of memory is free: an eighth of it keeps one of the past."""
+    template = inputs(1 << 16)
+    monkeypatch.setattr("profiles.measure.builds.free_bytes", lambda _: 8 * size_bytes(tensors(template)))
+    builds = Builds(CPU, CacheState(CPU, CachePolicy.WARM), template)
+    kept = []
+    for build in range(6):
+        (place,) = builds.places(build, [subject()])
+        kept.append(weakref.ref(place.single.inputs.model))
+        del place
+    gc.collect()
+    assert [ref() is not None for ref in kept] == [False, False, False, False, True, True]
+    assert list(builds.notes(subject())) == []
 
 
 # --- rotation -------------------------------------------------------------------------------------------------------
