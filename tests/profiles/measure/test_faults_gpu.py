@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 import torch
 
+from profiles.measure.correctness import check
 from profiles.measure.failures import ended
 from profiles.measure.poison import poison_free_memory
+from profiles.measure.subject import build
 from profiles.presets import request
 from profiles.results import FailureKind, RunStatus
 from profiles.workload import DType, Workload
@@ -94,6 +96,19 @@ def test_honest_variants_of_the_presets_pass_on_a_gpu(preset: str) -> None:
             assert found.row_error is not None
             assert found.row_allowed is not None
             assert found.row_error < found.row_allowed < 0.25
+
+
+@pytest.mark.parametrize("execution", ["cudagraph", "compile-reduce-overhead"])
+def test_replayed_graphs_pass_on_poisoned_memory_and_with_other_inputs(execution: str) -> None:
+    """Their outputs are the same buffers every time, and their inputs are read where they lay when captured."""
+    workload = Workload(operation="residual_rms_norm", axes={"rows": 256, "width": 512}, dtype=DType.BF16)
+    bench = Bench(workload, DEVICE)
+    with tempfile.TemporaryDirectory() as directory, torch.no_grad():
+        subject = build(workload, f"unfused@{execution}", bench.inputs, device=DEVICE, compile_caches=Path(directory))
+        with subject.context():
+            found = check(subject.call, bench.yardstick)
+    assert found.passed, found.reason
+    assert found.deterministic
 
 
 def test_attention_in_fp32_and_fp16_passes_on_a_gpu() -> None:
