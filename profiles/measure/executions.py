@@ -47,7 +47,7 @@ def executed(function: Forward, execution: Execution, *, inputs: Any, device: to
     if not execution.compiles:
         return Executed(function)
     if execution.asks_for_graphs and device.type == "cuda":
-        keep_weights_in_place(inputs)
+        _keep_weights_in_place(inputs)
     return _compiled(function, execution, device.type)
 
 
@@ -91,7 +91,7 @@ def _compiler_options(execution: Execution, device_type: str) -> dict[str, Any]:
     return options
 
 
-def keep_weights_in_place(inputs: Any) -> None:
+def _keep_weights_in_place(inputs: Any) -> None:
     """As in a model, weights stay where they are: a graph reads them there, and copies in only the activations.
 
     Not guarded: other weights at other addresses are recorded anew, not compiled anew.

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from profiles.measure.cuda_graph import CapturedCall, afresh
-from profiles.measure.executions import check_execution, executed, keep_weights_in_place
+from profiles.measure.executions import check_execution, executed, _keep_weights_in_place
 from profiles.operations.implementation import UnsupportedError
 from profiles.operations.stages import marked, stage
 from profiles.variant import Execution, parse_variant
@@ -98,7 +98,7 @@ def test_weights_stay_in_place_for_graphs_and_activations_do_not() -> None:
         return module.forward
 
     given = inputs()
-    keep_weights_in_place(given)
+    _keep_weights_in_place(given)
     with torch.no_grad():
         torch.compile(double, backend=looks, dynamic=False)(given)
     assert in_place == {"l_inputs_x": None, "l_inputs_weight": "unguarded"}
