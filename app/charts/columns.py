@@ -135,7 +135,7 @@ def columns(frame: Frame) -> tuple[Column, ...]:
         *([Column("Useful", "TFLOP/s", _flops)] if frame.flops else []),
         *([Column("Of limit", "", lambda row, _, __: limit_cell(row.entry), number=False)] if frame.ceilings else []),
         Column("Peak mem", "MiB", _memory),
-        Column("Output", "rel. error", lambda _, run, __: output(run)),
+        Column("Output", "rel. error", lambda _, run, f: output(run, f.doubts)),
     )
 
 

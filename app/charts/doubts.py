@@ -1,4 +1,7 @@
-"""Numbers in doubt: underlined where they stand, and explained once in numbered notes under the table."""
+"""Numbers in doubt: underlined where they stand, and explained once in numbered notes under the table.
+
+Other marks that need a reason share the notes.
+"""
 
 from __future__ import annotations
 
@@ -24,6 +27,10 @@ class Doubts:
         title = escape(f"Doubtful: {'; '.join(reasons)}")
         return f'<span class="fs-doubt" title="{title}">{figure}</span><sup>{numbers}</sup>'
 
+    def note(self, html: str, reason: str) -> str:
+        """What is no doubt, but has a reason that hover alone would hide from touch."""
+        return f'<span title="{escape(reason)}">{html}</span><sup>{self._number(reason)}</sup>'
+
     def _number(self, reason: str) -> int:
         if reason not in self._reasons:
             self._reasons.append(reason)
@@ -33,4 +40,4 @@ class Doubts:
         if not self._reasons:
             return ""
         items = "".join(f"<li>{escape(reason)}</li>" for reason in self._reasons)
-        return f'<ol class="fs-notes" aria-label="Numbers in doubt">{items}</ol>'
+        return f'<ol class="fs-notes" aria-label="Notes on the numbers">{items}</ol>'

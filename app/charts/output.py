@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from html import escape
 
+from app.charts.doubts import Doubts
 from app.charts.markup import missing, titled
 from app.formatting import error
 from app.markup import Tone, badge, muted
@@ -11,16 +12,18 @@ from profiles.comparison.reason import varying_sentence
 from profiles.results import Correctness, Run
 
 
-def output(run: Run) -> str:
+def output(run: Run, doubts: Doubts) -> str:
+    """Why an output is wrong or varies stands in the notes too: touch has no hover."""
     found = run.correctness
     if found is None:
         return missing("the output was not checked")
     if not found.passed:
-        return titled(f"{badge('incorrect', Tone.BAD)} {escape(_wrong(found))}", found.reason or _whole(found))
+        label = f"{badge('incorrect', Tone.BAD)} {escape(_wrong(found))}".rstrip()
+        return doubts.note(label, found.reason) if found.reason else titled(label, _whole(found))
     varies = varying_sentence(found)
-    after = f" {titled(muted('varies'), varies)}" if varies else ""
+    before = f"{doubts.note(muted('varies'), varies)} " if varies else ""
     figure = f'<span class="fs-tick">✓</span> {error(found.relative_l2)}'
-    return f'<span class="fs-nowrap" title="{escape(_right(found))}">{figure}</span>{after}'
+    return f'<span class="fs-nowrap">{before}{titled(figure, _right(found))}</span>'
 
 
 def _right(found: Correctness) -> str:
