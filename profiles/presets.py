@@ -109,7 +109,7 @@ PRESETS = (
             ),
         },
         plan={
-            "cpu": Plan(cache=CachePolicy.WARM, budget_s=5.0, walk=Walk(axis="rows", last=1112, step=8)),
+            "cpu": Plan(cache=CachePolicy.WARM, budget_s=5.0, walk=Walk(axis="rows", last=1080, step=8)),
             "cuda": Plan(budget_s=20.0, walk=Walk(axis="seq_kv", last=575)),
         },
         variants={"cpu": ("unfused", "functional", "functional@compile")},
