@@ -24,7 +24,7 @@ def header(entry: Entry, run: Run, *, name: str, filename: str, needs: str) -> s
         f"{INDENT}python {filename}",
         f"needs {needs} and nothing of Fusescope, from whose source the code below is taken. {_outcome(run)}",
         *_figures(entry, run),
-        _circumstances(entry, run),
+        _circumstances(entry, run, needs),
     ]
     written = "\n\n".join(_wrapped(paragraph) for paragraph in paragraphs if paragraph)
     return f'"""{written}\n"""'
@@ -62,9 +62,9 @@ def _figure(entry: Entry, metric: Metric) -> str:
     return " ".join(words)
 
 
-def _circumstances(entry: Entry, run: Run) -> str:
+def _circumstances(entry: Entry, run: Run, needs: str) -> str:
     on_cpu = entry.environment is not None and entry.environment.device == "cpu"
-    words = [] if entry.environment is None else _versions(entry.environment)
+    words = [] if entry.environment is None else _versions(entry.environment, needs)
     words += [] if on_cpu else [f"{entry.plan.cache} cache"]
     conditions = run.conditions
     if conditions is not None and conditions.started_at is not None:
@@ -74,9 +74,11 @@ def _circumstances(entry: Entry, run: Run) -> str:
     return f"On {', '.join(words)}." if words else ""
 
 
-def _versions(environment: Environment) -> list[str]:
-    """Of the device's own libraries only where the device is none of the processor."""
-    known = {"torch": environment.torch, "transformers": environment.transformers}
+def _versions(environment: Environment, needs: str) -> list[str]:
+    """Of what the script needs, and of the device's own libraries where it is no processor."""
+    known: dict[str, str | None] = {"torch": environment.torch}
+    if "transformers" in needs:
+        known["transformers"] = environment.transformers
     if environment.device != "cpu":
         known |= {
             "driver": environment.driver,

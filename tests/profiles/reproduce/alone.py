@@ -78,9 +78,11 @@ def checked(run: Run, *, tolerance: float) -> Run:
     return msgspec.structs.replace(run, correctness=correctness)
 
 
-def ran(text: str, folder: Path, *arguments: str, absent: tuple[str, ...] = ABSENT) -> subprocess.CompletedProcess[str]:
+def ran(
+    text: str, folder: Path, *arguments: str, absent: tuple[str, ...] = ABSENT, python: str = "-I"
+) -> subprocess.CompletedProcess[str]:
     """The script's process in `folder`, by an isolated Python that finds none of the packages `absent`."""
     path = folder / "script.py"
     path.write_text(text, encoding="utf-8")
-    command = [sys.executable, "-I", "-X", "utf8", "-c", WITHOUT.format(absent=absent), str(path), *arguments]
+    command = [sys.executable, python, "-X", "utf8", "-c", WITHOUT.format(absent=absent), str(path), *arguments]
     return subprocess.run(command, cwd=folder, capture_output=True, encoding="utf-8", check=False, timeout=170)
