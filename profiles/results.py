@@ -212,8 +212,9 @@ class Conditions(msgspec.Struct, frozen=True, kw_only=True):
     """The circumstances of one run: no part of the environment's identity.
 
     `session` is a random name of the process that timed it. Runs of one session were timed in turns, those of different
-    ones (an isolated plan; what was left when a variant took its process along) at different times. `commit` is that
-    of Fusescope itself, with a `+` where its files differed from it.
+    ones (an isolated plan; what was left when a variant took its process along) at different times. `window_ns` is what
+    two events hold beside the work between them, as calibrated: it is taken off `gpu_time` and `graph_time`. `commit`
+    is that of Fusescope itself, with a `+` where its files differed from it.
     """
 
     host: str | None = None
@@ -221,6 +222,7 @@ class Conditions(msgspec.Struct, frozen=True, kw_only=True):
     duration_s: float | None = None
     sm_clock_mhz: int | None = None
     temperature_c: int | None = None
+    window_ns: float | None = None
     commit: str | None = None
     session: str | None = None
 

@@ -70,6 +70,7 @@ def incorrect(variant: str, correctness: Correctness) -> Run:
 
 def with_circumstances(run: Run, candidate: Candidate) -> Run:
     """The run with what is known of the candidate whatever became of it."""
+    gated = candidate.times.gated
     conditions = Conditions(
         host=socket.gethostname(),
         session=candidate.session,
@@ -77,6 +78,7 @@ def with_circumstances(run: Run, candidate: Candidate) -> Run:
         duration_s=round(candidate.spent_s, 3),
         sm_clock_mhz=candidate.times.observer.state.sm_clock_mhz,
         temperature_c=candidate.times.observer.state.temperature_c,
+        window_ns=gated.window_ns if gated is not None else None,
         commit=revision(),
     )
     compiled = candidate.beforehand.compiled

@@ -11,6 +11,7 @@ import torch
 
 from profiles.measure.device import timing_event
 from profiles.measure.gate import Gate
+from profiles.measure.gpu_time import TICK_NS
 
 SAMPLES = 5
 GATE_NS = 200_000.0
@@ -32,8 +33,8 @@ class Clock(Protocol):
 class DeviceClock:
     """The median on the device's own clock, one call a sample unless told otherwise: as a run's `gpu_time` is taken."""
 
-    def __init__(self, device: torch.device) -> None:
-        self._device, self._gate = device, Gate()
+    def __init__(self, device: torch.device, window_ns: float = 0.0) -> None:
+        self._device, self._gate = device, Gate(window_ns)
 
     def call_ns(self, work: Work, *, calls: int | None = None, before: Work | None = None) -> float:
         work()
@@ -61,7 +62,7 @@ class DeviceClock:
         end.record()
         late = self._gate.available and bool(start.query())
         end.synchronize()
-        return float(start.elapsed_time(end)) * 1e6, late
+        return max(float(start.elapsed_time(end)) * 1e6 - self._gate.window_ns, TICK_NS), late
 
 
 class HostClock:

@@ -45,17 +45,17 @@ ON_CUDA = _Effort((1, 4, 16, 64, 256, 1024), (2048, 4096, 8192), (2048, 4096))
 ON_CPU = _Effort((1, 4, 16, 64, 256), (256, 512, 1024), (256, 512, 1024))
 
 
-def tell_ceilings(device: str, outbox: Outbox) -> None:
+def tell_ceilings(device: str, window_ns: float, outbox: Outbox) -> None:
     """A forked process's work. It ends itself where the device does not come back: nothing depends on it."""
     signal.alarm(LONGEST_S)
-    outbox.send(CeilingsMeasured(ceilings=measure_ceilings(take_device(device))))
+    outbox.send(CeilingsMeasured(ceilings=measure_ceilings(take_device(device), window_ns=window_ns)))
 
 
 @torch.no_grad()
-def measure_ceilings(device: torch.device) -> Ceilings:
-    """Some 2 s on a GPU or two cores; clocks are as found."""
+def measure_ceilings(device: torch.device, *, window_ns: float = 0.0) -> Ceilings:
+    """Some 2 s on a GPU or two cores; clocks are as found. `window_ns` is taken off each sample, as off a run's."""
     on_gpu = device.type == "cuda"
-    bench = _Bench(device, DeviceClock(device) if on_gpu else HostClock(), ON_CUDA if on_gpu else ON_CPU)
+    bench = _Bench(device, DeviceClock(device, window_ns) if on_gpu else HostClock(), ON_CUDA if on_gpu else ON_CPU)
     with _tolerated():
         bench.warm_up()
     bandwidths = tuple(_all_that_work(bench.bandwidths()))

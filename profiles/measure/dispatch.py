@@ -24,7 +24,7 @@ def _receipts(execution: Execution, compilation: Compilation | None) -> Iterator
     if compilation is not None:
         yield compile_receipt(compilation)
     # Only a process that measures on a GPU has initialised CUDA.
-    if execution.needs_graphs or (execution.asks_for_graphs and torch.cuda.is_initialized()):
+    if execution.needs_graphs or (execution.asks_for_graphs and torch.cuda.is_initialized()):  # type: ignore[no-untyped-call]
         yield graph_receipt(compilation.graph_skips if compilation is not None else ())
 
 

@@ -13,9 +13,13 @@ CALIBRATION_CYCLES = 20_000_000
 
 
 class Gate:
-    """Made once per process, on the current device; needs `torch.cuda._sleep`, which is private: ask `available`."""
+    """Made once per process, on the current device; needs `torch.cuda._sleep`, which is private: ask `available`.
 
-    def __init__(self) -> None:
+    `window_ns` is what a window behind it holds beside the work in it, and is taken off each sample (`window.py`).
+    """
+
+    def __init__(self, window_ns: float = 0.0) -> None:
+        self.window_ns = window_ns
         self._spin: Callable[[int], None] | None = getattr(torch.cuda, "_sleep", None)
         self._cycles_per_ns = self._calibrate() if self._spin is not None else 0.0
 

@@ -15,6 +15,7 @@ SHORTEST_GATE_NS = 200_000.0
 LONGEST_GATE_NS = 200_000_000.0
 TRIES = 6
 METHOD = "gated events"
+TICK_NS = 32.0  # of the events' clock: no sample is less
 
 
 class Sample(NamedTuple):
@@ -43,6 +44,11 @@ class GatedTimer:
         self._enqueue_ns = 0.0  # of the first late sample, whose gate was too short to hold the host up
         self.late = 0
         self.gave_up = not gate.available
+
+    @property
+    def window_ns(self) -> float | None:
+        """What is taken off each sample; None where that is not known."""
+        return self._gate.window_ns or None
 
     @property
     def doubt(self) -> str | None:
@@ -84,4 +90,5 @@ class GatedTimer:
         late = bool(start.query())  # the gate is before `start`: it opened too early
         end.synchronize()
         del output  # not before: its memory may be handed out again
-        return Sample(float(start.elapsed_time(end)) * 1e6, enqueue_ns, late)
+        window_ns = float(start.elapsed_time(end)) * 1e6
+        return Sample(max(window_ns - self._gate.window_ns, TICK_NS), enqueue_ns, late)

@@ -44,6 +44,12 @@ class Timed(msgspec.Struct, frozen=True, kw_only=True, tag="timed"):
     run: Run
 
 
+class WindowMeasured(msgspec.Struct, frozen=True, kw_only=True, tag="window"):
+    """What two events hold beside the kernel between them, in ns; None where that cannot be told."""
+
+    ns: float | None
+
+
 class Trouble(msgspec.Struct, frozen=True, kw_only=True, tag="trouble"):
     """The process ends early. `kind` is what that means for the variant at work, if one is."""
 
@@ -51,7 +57,9 @@ class Trouble(msgspec.Struct, frozen=True, kw_only=True, tag="trouble"):
     kind: FailureKind
 
 
-Message = Started | CeilingsMeasured | Progress | Finished | Passed | NewShape | Visiting | Timed | Trouble
+Message = (
+    Started | CeilingsMeasured | Progress | Finished | Passed | NewShape | Visiting | Timed | WindowMeasured | Trouble
+)
 
 _encoder = msgspec.json.Encoder()
 _decoder = msgspec.json.Decoder(Message)

@@ -35,9 +35,12 @@ from profiles.variant import parse_variant
 class Session:
     """Sends `Finished` for every variant that it was given, whatever becomes of it."""
 
-    def __init__(self, spec: MeasureSpec, reporter: Reporter, *, compile_caches: Path) -> None:
+    def __init__(
+        self, spec: MeasureSpec, reporter: Reporter, *, compile_caches: Path, window_ns: float | None = None
+    ) -> None:
         self._spec, self._workload, self._reporter = spec, spec.workload, reporter
         self._compile_caches = compile_caches
+        self._window_ns = window_ns
         self._device = take_device(spec.device)
         self._name = uuid.uuid4().hex[:12]
         self._module = loading.operation_module(spec.workload)
@@ -119,7 +122,7 @@ class Session:
                 candidate.twin = Candidate(self._subject(candidate.variant, twin=True))
         timed: list[Candidate] = []
         if candidates:
-            timing = Timing(self._device, self._spec.plan, self._reporter)
+            timing = Timing(self._device, self._spec.plan, self._reporter, window_ns=self._window_ns or 0.0)
             baseline = catalog.operation(self._workload.operation).baseline
             for candidate in timing.time(candidates, seed=self._workload.seed, inputs=self._inputs, baseline=baseline):
                 self._reporter.timed(candidate, succeeded(candidate, self._module, self._workload))

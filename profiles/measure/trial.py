@@ -11,12 +11,13 @@ from profiles.measure.beforehand import Beforehand
 from profiles.measure.ceilings import tell_ceilings
 from profiles.measure.failures import failed
 from profiles.measure.forks import Spotlight, run_in_fork
-from profiles.measure.messages import Message, NewShape, Outbox, Passed, Timed, Trouble, Visiting
+from profiles.measure.messages import Message, NewShape, Outbox, Passed, Timed, Trouble, Visiting, WindowMeasured
 from profiles.measure.probe import probe
 from profiles.measure.reporter import Reporter
 from profiles.measure.scout import scout
 from profiles.measure.session import Session
 from profiles.measure.walk import walk
+from profiles.measure.window import tell_window
 from profiles.plan import Order
 from profiles.protocol import DOING, CeilingsMeasured, Finished, MeasureSpec, Phase, Progress, Started
 from profiles.results import FailureKind, Run
@@ -46,12 +47,14 @@ class Trial:
         self._passed: set[str] = set()
         self._finished: set[str] = set()
         self._started = False
+        self._window_ns: float | None = None
         self._environment: str | None = None
         self._trouble: Trouble | None = None
 
     def run(self) -> None:
         try:
             self._each_or_fail(self._spec.variants, self._scout)
+            self._measure_window()
             self._measure_ceilings()
             isolated = self._spec.plan.order is Order.ISOLATED
             if not isolated:
@@ -68,10 +71,21 @@ class Trial:
     def _scout(self, variants: Sequence[str], outbox: Outbox) -> None:
         scout(self._spec, variants, spotlight=self._spotlight, outbox=outbox)
 
+    def _measure_window(self) -> None:
+        """Unknown where it cannot be measured: samples then hold it, and nothing fails."""
+        if self._spec.device.startswith("cuda") and self._passed:
+            run_in_fork(partial(tell_window, self._spec.device), receive=self._learn_window)
+
+    def _learn_window(self, message: Message) -> None:
+        if isinstance(message, WindowMeasured):
+            self._window_ns = message.ns
+
     def _measure_ceilings(self) -> None:
         """A device whose ceilings cannot be measured has unknown ones: that is no variant's failure."""
         if self._spec.ceilings and self._passed and self._environment not in self._spec.ceilings_known:
-            run_in_fork(partial(tell_ceilings, self._spec.device), receive=self._pass_ceilings_on)
+            run_in_fork(
+                partial(tell_ceilings, self._spec.device, self._window_ns or 0.0), receive=self._pass_ceilings_on
+            )
 
     def _pass_ceilings_on(self, message: Message) -> None:
         if isinstance(message, CeilingsMeasured):
@@ -99,7 +113,12 @@ class Trial:
             )
 
     def _measure(self, variants: Sequence[str], outbox: Outbox) -> None:
-        session = Session(self._spec, Reporter(self._spotlight, outbox), compile_caches=self._compile_caches)
+        session = Session(
+            self._spec,
+            Reporter(self._spotlight, outbox),
+            compile_caches=self._compile_caches,
+            window_ns=self._window_ns,
+        )
         session.trace({variant: self._timed[variant] for variant in variants if variant in self._timed})
         session.measure({variant: self._beforehand[variant] for variant in variants if variant not in self._timed})
 

@@ -9,8 +9,8 @@ from profiles.measure.__main__ import main
 from profiles.measure.messages import Outbox
 
 
-def _fails(device: str, outbox: Outbox) -> None:
-    raise RuntimeError(f"no ceilings today, neither of {device} nor through {outbox}")
+def _fails(device: str, window_ns: float, outbox: Outbox) -> None:
+    raise RuntimeError(f"no ceilings today, neither of {device} nor through {outbox}, {window_ns}")
 
 
 trial.tell_ceilings = _fails

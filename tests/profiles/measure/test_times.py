@@ -65,6 +65,7 @@ class NoGate(Gate):
     """As a torch without a spin kernel has it."""
 
     def __init__(self) -> None:
+        self.window_ns = 0.0
         self._spin = None
 
 
