@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable, Mapping
+from functools import cache
 from typing import Any
 
 import torch
@@ -20,11 +23,21 @@ def principal(device: torch.device) -> str:
     return "gpu_time" if device.type == "cuda" else "call_time"
 
 
+@cache
+def window(device: str) -> float:
+    """ns; in a process of its own, as every trial measures it."""
+    if device == "cpu":
+        return 0.0
+    command = [sys.executable, "-m", "profiles.measure.window", device]
+    return float(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+
+
 def timed(
     functions: Mapping[str, Function], make_inputs: Callable[[int], Any], *, device: torch.device, plan: Plan, seed: int
 ) -> dict[str, Metric]:
     """Each function's principal time."""
-    found = time_functions(functions, make_inputs, device=device, plan=plan, seed=seed)
+    window_ns = window(str(device))
+    found = time_functions(functions, make_inputs, device=device, plan=plan, seed=seed, window_ns=window_ns)
     name = principal(device)
     return {key: next(metric for metric in metrics if metric.name == name) for key, metrics in found.items()}
 

@@ -33,6 +33,11 @@ def elementwise(device: torch.device) -> list[Work]:
     return [*works, _elementwise("two kernels", lengths[1], _scaled_twice, device)]
 
 
+def copying(device: torch.device, us: float) -> Work:
+    """One kernel that reads and writes memory."""
+    return _elementwise(f"{us:g} µs of memory", us, _scaled, device)
+
+
 def spin(device: torch.device, us: float, *, extra: float = 0.0) -> Work:
     """One kernel that spins for a number of clock cycles, `extra` of them added (0.02: 2 % more).
 
@@ -48,7 +53,7 @@ def spin(device: torch.device, us: float, *, extra: float = 0.0) -> Work:
         sleep(cycles)
         return x
 
-    return Work(f"{us:g} µs +{extra:.0%}", us, function, lambda seed: _random(1024, device, seed))
+    return Work(f"{us:g} µs of spinning, +{extra:.0%}", us, function, lambda seed: _random(1024, device, seed))
 
 
 def _scaled(x: Tensor) -> Tensor:
