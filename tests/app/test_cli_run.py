@@ -180,3 +180,23 @@ def test_an_interruption_before_anything_is_known_is_one_line_and_no_result(tmp_
     assert err.splitlines()[-1] == "fusescope: interrupted before anything was measured"
     assert "Traceback" not in err
     assert living(naming=str(tmp_path)) == []
+
+
+def test_a_variant_that_is_compared_with_itself_is_not_told_apart_from_itself() -> None:
+    ended = fusescope(*NORM, "--aa", "--json")
+    assert ended.returncode == 0, ended.stderr
+    (trial,) = msgspec.json.decode(ended.stdout, type=Results).trials
+    (run,) = trial.runs
+    assert "call_time" in {metric.name for metric in run.twin}
+    found = {one.metric: one for one in trial.comparisons}
+    assert found["call_time"].builds >= 8
+    assert {(one.baseline, one.candidate) for one in trial.comparisons} == {("functional", "functional")}
+    assert all(one.low is not None and one.low < one.ratio for one in trial.comparisons)
+
+
+def test_two_variants_of_a_run_are_compared_in_its_results() -> None:
+    ended = fusescope(*NORM, "--variant", "unfused", "--json")
+    assert ended.returncode == 0, ended.stderr
+    _, trial = msgspec.json.decode(ended.stdout, type=Results).trials  # the first is SwiGLU's, unfused alone
+    assert {(one.baseline, one.candidate) for one in trial.comparisons} == {("unfused", "functional")}
+    assert "call_time" in {one.metric for one in trial.comparisons}
