@@ -45,11 +45,14 @@ def worst_row_error(output: Tensor | tuple[Tensor, ...], expected: tuple[Tensor,
     return max(worst, key=lambda error: (math.isnan(error), error))
 
 
-def gpu_times(call: Call, device: torch.device, samples: int, prepare: Call | None = None) -> list[float]:
+def gpu_times(
+    call: Call, device: torch.device, samples: int, prepare: Call | None = None, *, window_ns: float = 0.0
+) -> list[float]:
     """ns of one call on the device: CUDA events behind a gate, so that no wait for the host is between them.
 
     The gate is a spin kernel that holds the stream until the whole call is enqueued. Where it opened too early, the
     sample is void and the gate grows, up to a length at which late samples count: then the host may be included.
+    `window_ns`, what the two events hold beside the call, is taken off.
     """
     warm_up(repeat(call), device)
     cycles, times = 500_000, list[float]()
@@ -68,7 +71,7 @@ def gpu_times(call: Call, device: torch.device, samples: int, prepare: Call | No
         if late and cycles < MOST_CYCLES:
             cycles *= 2
         else:
-            times.append(start.elapsed_time(end) * 1e6)
+            times.append(max(start.elapsed_time(end) * 1e6 - window_ns, 0.0))
     return times
 
 

@@ -24,6 +24,10 @@ def constants(entry: Entry, run: Run, body: str) -> str:
         lines.append(f"{assignment('ALLOWED', error)}  # relative L2 error that passes")
     if (row_error := row_allowed(entry)) is not None:
         lines.append(f"{assignment('ROW_ALLOWED', row_error)}  # of its worst row")
+    if (ns := window_ns(run)) is not None:
+        lines.append(
+            f"{assignment('WINDOW_NS', ns)}  # of the two events themselves, as calibrated where it was measured"
+        )
     metrics = {by: run.metric(by) for by in By}
     measured = {str(by): (found.value, found.low, found.high) for by, found in metrics.items() if found is not None}
     device = "an unknown device" if entry.environment is None else said(entry.environment.device_name)
@@ -33,6 +37,10 @@ def constants(entry: Entry, run: Run, body: str) -> str:
         assignment("MEASURED", measured),
     ]
     return "\n".join(lines)
+
+
+def window_ns(run: Run) -> float | None:
+    return None if run.conditions is None else run.conditions.window_ns
 
 
 def allowed(entry: Entry) -> float | None:

@@ -26,7 +26,7 @@ PREPARED = {
 class Told:
     """What `main` is made of; `device` is where it was measured (`cpu`, `cuda`), `allowed` the error that passes.
 
-    `by_row`: some rows were wrong, where the whole may hide it."""
+    `by_row`: some rows were wrong, where the whole may hide it; `window`: what events hold beside a call is known."""
 
     function: str
     execution: Execution
@@ -34,6 +34,7 @@ class Told:
     samples: int
     allowed: str
     by_row: bool
+    window: bool
     device: str
     within_context: bool
 
@@ -98,12 +99,13 @@ def _in_context(told: Told, body: list[str]) -> Iterator[str]:
 
 
 def _body(told: Told) -> list[str]:
+    window = ", window_ns=WINDOW_NS" if told.window else ""
     return [
         *_check(by_row=told.by_row),
         '    here = torch.cuda.get_device_name(device) if device.type == "cuda" else "CPU"',
         """    print(f"{'':<10}{f'here, {here}':<40}Fusescope, {MEASURED_ON}")""",
         '    if device.type == "cuda":',
-        f"        times = gpu_times(calls[0], device, options.samples{PREPARED[told.cache]})",
+        f"        times = gpu_times(calls[0], device, options.samples{PREPARED[told.cache]}{window})",
         '        show("gpu_time", times, MEASURED.get("gpu_time"))',
         '    show("call_time", call_times(calls, device, options.samples), MEASURED.get("call_time"))',
     ]

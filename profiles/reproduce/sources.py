@@ -9,7 +9,7 @@ from dataclasses import replace
 from profiles import catalog
 from profiles.comparison.entry import Entry
 from profiles.plan import CachePolicy
-from profiles.reproduce.constants import allowed, row_allowed
+from profiles.reproduce.constants import allowed, row_allowed, window_ns
 from profiles.reproduce.modules import Definition, Imported, Module, module
 from profiles.reproduce.program import Told, main_text
 from profiles.reproduce.reach import Part, reached
@@ -41,6 +41,7 @@ class Sources:
             device="cpu" if entry.environment is None else entry.environment.device,
             within_context=self.context is not None,
             by_row=row_allowed(entry) is not None,
+            window=entry.run is not None and window_ns(entry.run) is not None,
             allowed="ALLOWED" if allowed(entry) is not None else "error_allowed()",
         )
         self.main = _definition(PROGRAM, main_text(told))

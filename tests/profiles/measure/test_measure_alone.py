@@ -50,11 +50,17 @@ class Event:
         return self.stream.cycles / 1e9
 
 
-def sampled(stream: Stream, monkeypatch: pytest.MonkeyPatch, *, samples: int) -> list[float]:
+def sampled(stream: Stream, monkeypatch: pytest.MonkeyPatch, *, samples: int, window_ns: float = 0.0) -> list[float]:
     monkeypatch.setattr(alone, "cuda", stream)
     monkeypatch.setattr(alone, "WARM_UP_S", 0.0)
     call, prepare = (lambda: stream.log.append("call")), (lambda: stream.log.append("flush"))
-    return alone.gpu_times(call, torch.device("cuda"), samples, prepare)
+    return alone.gpu_times(call, torch.device("cuda"), samples, prepare, window_ns=window_ns)
+
+
+def test_what_the_events_hold_themselves_is_taken_off_each_sample(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = sampled(Stream(held=0), monkeypatch, samples=1)
+    less = sampled(Stream(held=0), monkeypatch, samples=1, window_ns=100.0)
+    assert less == [whole[0] - 100.0]
 
 
 def test_a_sample_whose_gate_opened_too_early_is_void_and_the_gate_grows(monkeypatch: pytest.MonkeyPatch) -> None:
