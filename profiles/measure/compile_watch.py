@@ -6,7 +6,6 @@ recompile limit are log lines. So listening costs a compilation nothing. Torch's
 
 from __future__ import annotations
 
-import importlib
 import logging
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -21,8 +20,13 @@ from profiles.measure.compile_words import SKIPPED, break_reason, place, shorten
 
 CUMULATIVE = ("dynamo", "aot_autograd", "inductor", "inductor_code_gen")
 LIMIT_HIT = re.compile(r"hit config\.(\w*recompile_limit|cache_size_limit)|recompile limit exceeded", re.IGNORECASE)
-# Loggers that say so: the second's name has changed, so every logger of its module is heard.
-SPEAKERS = (("torch._dynamo.convert_frame", "log"), ("torch._inductor.cudagraph_utils", "_log"))
+# By name, for importing their modules here would take that time out of the first call. Where torch says why it skipped
+# graphs has been renamed; both names are heard.
+SPEAKERS = (
+    "torch._dynamo.convert_frame",
+    "torch._inductor.cudagraph_utils.__cudagraphs",
+    "torch._inductor.cudagraph_utils.__perf_hints",
+)
 
 
 class CompileWatch:
@@ -39,16 +43,16 @@ class CompileWatch:
         self._depth += 1
         if self._depth == 1:
             self._before = (_metrics(), len(_breaks()))
-            for speaker in _speakers():
-                speaker.addHandler(self._ear)
+            for speaker in SPEAKERS:
+                logging.getLogger(speaker).addHandler(self._ear)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self._depth -= 1
         if self._depth == 0:
-            for speaker in _speakers():
-                speaker.removeHandler(self._ear)
+            for speaker in SPEAKERS:
+                logging.getLogger(speaker).removeHandler(self._ear)
             known, breaks = self._before
             self._metrics += [metric for metric in _metrics() if all(metric is not old for old in known)]
             self._breaks += _breaks()[breaks:]
@@ -81,18 +85,6 @@ class _Ear(logging.Handler):
         self.limit_hit = self.limit_hit or _exceeds(message)
         if SKIPPED.search(message):
             self.skips[skip_reason(message)] = None
-
-
-def _speakers() -> list[logging.Logger]:
-    """The loggers of the modules that are loaded or can be; none where torch has moved them."""
-    found: list[logging.Logger] = []
-    for name, suffix in SPEAKERS:
-        try:
-            module = importlib.import_module(name)
-        except ImportError:
-            continue
-        found += [v for k, v in vars(module).items() if isinstance(v, logging.Logger) and k.endswith(suffix)]
-    return found
 
 
 def _metrics() -> list[Any]:

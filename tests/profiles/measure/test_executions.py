@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from profiles.measure.cuda_graph import CapturedCall, afresh
-from profiles.measure.executions import check_execution, executed, _keep_weights_in_place
+from profiles.measure.executions import _keep_weights_in_place, check_execution, executed
 from profiles.operations.implementation import UnsupportedError
 from profiles.operations.stages import marked, stage
 from profiles.variant import Execution, parse_variant
