@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -96,14 +97,14 @@ class Replays:
     def __init__(self, kit: Kit, gate: Gate, *, after_failure: Callable[[], None]) -> None:
         self._kit, self._timer, self._after_failure = kit, GatedTimer(kit.device, gate), after_failure
         self._stream = side_stream(kit.device)
+        self._taken = Counter[int]()
 
     def turns(self, pace: Pace) -> int:
         return pace.per_build
 
     def taken(self, candidate: Candidate) -> int:
         """One that cannot be captured keeps nobody waiting."""
-        times = candidate.times
-        return len(times.series["graph_time"]) if times.capturable else times_enough(candidate)
+        return self._taken[id(candidate)] if candidate.times.capturable else enough(candidate)
 
     def begin(self, candidate: Candidate) -> None:
         times = candidate.times
@@ -124,6 +125,7 @@ class Replays:
         if replay is None:
             return
         self._kit.announce(candidate)
+        self._taken[id(candidate)] += 1
         for _ in range(singles(times.seconds_per_call * replay.calls)):
             sample = self._timer.sample(replay)
             times.add("graph_time", sample.duration_ns / replay.calls, at_s=self._kit.at_s())
@@ -142,7 +144,7 @@ class Recordings:
     def taken(self, candidate: Candidate) -> int:
         """One whose records cannot be read keeps nobody waiting."""
         times = candidate.times
-        return len(times.series[RECORDED]) if times.recordable else times_enough(candidate)
+        return len(times.series[RECORDED]) if times.recordable else enough(candidate)
 
     def begin(self, candidate: Candidate) -> None:
         warm(place_of(candidate), self._kit.device, candidate.times.seconds_per_call)
@@ -168,7 +170,7 @@ class Recordings:
             times.add(RECORDED, ns, at_s=kit.at_s())
 
 
-def times_enough(candidate: Candidate) -> int:
+def enough(candidate: Candidate) -> int:
     return pace_of(candidate).samples
 
 

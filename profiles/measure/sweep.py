@@ -26,7 +26,7 @@ class Step(Protocol):
         ...
 
     def taken(self, candidate: Candidate) -> int:
-        """How many samples there are."""
+        """How many turns it has had; of a recording, how many samples it gave."""
         ...
 
 
@@ -34,11 +34,11 @@ class Step(Protocol):
 class Extent:
     """How far a sweep goes: `least_builds` at least, then on while `enough()` says no and there is time.
 
-    Past `until_s` (of the monotonic clock) it ends even before, as soon as every candidate has its `least_samples`.
+    Past `until_s` (of the monotonic clock) it ends even before, as soon as every candidate has had `least_turns`.
     """
 
     least_builds: int
-    least_samples: int
+    least_turns: int
     until_s: float
     enough: Callable[[], bool]
 
@@ -96,7 +96,7 @@ class Sweep:
 
     def _over(self, taking: Sequence[Candidate], step: Step, extent: Extent) -> bool:
         return time.monotonic() > extent.until_s and all(
-            step.taken(c) >= min(extent.least_samples, _pace(c).samples) for c in taking if not self.lost(c)
+            step.taken(c) >= min(extent.least_turns, _pace(c).samples) for c in taking if not self.lost(c)
         )
 
 

@@ -24,7 +24,7 @@ from profiles.measure.device import take_device
 from profiles.measure.failures import VariantError, code_of
 from profiles.measure.gate import Gate
 from profiles.measure.gpu_time import GatedTimer
-from profiles.measure.rounds import FEWEST_SAMPLES, least_samples, pace
+from profiles.measure.rounds import least_samples, pace
 from profiles.measure.steps import Calls, Kit, Recordings, Replays, pace_of, place_of
 from profiles.measure.stopping import compared, decided
 from profiles.measure.subject import Subject
@@ -91,23 +91,24 @@ class Timing:
 
     def _sweep_calls(self, sweep: Sweep, warm: Sequence[Candidate], kit: Kit, enough: Callable[[], bool]) -> None:
         share = 1.0 if self._gate is None else CALLS_SHARE
-        extent = self._extent(kit, share, least_samples(self._plan.builds), enough)
-        sweep.run(warm, Calls(kit), extent)
+        sweep.run(warm, Calls(kit), self._extent(kit, share, enough))
 
     def _sweep_device(self, sweep: Sweep, warm: Sequence[Candidate], kit: Kit, builds: Builds) -> None:
         """What more a GPU has; each sweep has the plan's builds once more, in memory of their own."""
         if self._gate is None or not self._gate.available:
             return
         replays = Replays(kit, self._gate, after_failure=builds.leave_cache)
-        sweep.run(_capturable(warm), replays, self._extent(kit, REPLAYS_SHARE, FEWEST_SAMPLES, _at_once))
-        recordings = Recordings(kit, self._gate)
+        sweep.run(_capturable(warm), replays, self._extent(kit, REPLAYS_SHARE, _at_once))
         too_long = [c for c in warm if _too_long_for_a_gate(c)]
-        # What no gate holds has its principal time from here, in as many builds as any other.
-        sweep.run(too_long, recordings, self._extent(kit, 1.0, least_samples(self._plan.builds), _at_once))
+        sweep.run(too_long, Recordings(kit, self._gate), self._extent(kit, 1.0, _at_once))
 
-    def _extent(self, kit: Kit, share: float, samples: int, enough: Callable[[], bool]) -> Extent:
-        until_s = kit.begun_s + share * self._plan.budget_s
-        return Extent(least_builds=self._plan.builds, least_samples=samples, until_s=until_s, enough=enough)
+    def _extent(self, kit: Kit, share: float, enough: Callable[[], bool]) -> Extent:
+        return Extent(
+            least_builds=self._plan.builds,
+            least_turns=least_samples(self._plan.builds),
+            until_s=kit.begun_s + share * self._plan.budget_s,
+            enough=enough,
+        )
 
     def _does(self, candidate: Candidate, work: Callable[[Candidate], None]) -> bool:
         """Whether the candidate's code went through `work`, within its contexts; where not, its run is sent."""
