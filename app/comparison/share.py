@@ -19,6 +19,7 @@ from db.views import ComparisonView, ShareLink, ViewState
 EXPIRIES = {"in 7 days": 7, "in 30 days": 30, "in a year": 365, "never": None}
 HOSTS = {"hidden": False, "shown": True}
 MADE, REVOKING = "share made", "share revoking"
+BUTTON_PX = 64
 
 
 def share_popover(view: ComparisonView, choice: Choice) -> None:
@@ -67,16 +68,28 @@ def _listed(link: ShareLink) -> None:
     if link.revoked_at is not None:
         st.caption(f"…{link.hint} · revoked {day(link.revoked_at, zone())} · opened {plural(link.opened, 'time')}")
         return
+    is_asked = st.session_state.get(REVOKING) == link.id
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         st.caption(_said(link), width="content")
-        if st.session_state.get(REVOKING) == link.id:
-            return_to = {REVOKING: None}
-            st.button("Keep it", type="tertiary", key=f"keep {link.id}", on_click=_set, kwargs=return_to)
-            st.button("Revoke now", key=f"revoke now {link.id}", on_click=_revoke, args=(link.id,))
-        else:
-            st.button("Revoke", type="tertiary", key=f"revoke {link.id}", on_click=_set, kwargs={REVOKING: link.id})
-    if st.session_state.get(REVOKING) == link.id:
+        _revoking(link.id, is_asked=is_asked)
+    if is_asked:
         st.caption("Whoever has the link loses the page at once. The comparison and its runs stay.")
+
+
+def _revoking(link_id: int, *, is_asked: bool) -> None:
+    """As in cancelling a job: the first button becomes the way back, and nothing moves under the pointer."""
+    with st.container(horizontal=True, vertical_alignment="center", width="content", key=f"revoking {link_id}"):
+        with st.container(horizontal=True, width="content", key=f"revoking step {link_id}"):
+            if is_asked:
+                st.button("Revoke now", key=f"revoke now {link_id}", on_click=_revoke, args=(link_id,))
+        st.button(
+            "Keep it" if is_asked else "Revoke",
+            type="tertiary",
+            key=f"revoke {link_id}",
+            width=BUTTON_PX,
+            on_click=_set,
+            kwargs={REVOKING: None if is_asked else link_id},
+        )
 
 
 def _said(link: ShareLink) -> str:

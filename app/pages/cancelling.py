@@ -13,20 +13,34 @@ from db import jobs
 from db.errors import IllegalMove
 from db.views import JobView
 
-STEP_PX = 390  # of its own width, the buttons first: none moves under the pointer while its neighbours come
+BUTTON_PX = 100  # whatever it says
 
 
 def cancel_button(job: JobView) -> None:
-    """In a fragment: the page around it is not drawn anew between the two steps."""
+    """In a fragment: the page around it is not drawn anew between the two steps.
+
+    What a step no longer has stays for a moment beside what is new, and goes then. Nothing that can be pressed may move
+    with it: a press would end beside its button and be lost. So the first button becomes the way back (one key is one
+    button), and the second step grows to the left of it.
+    """
     if any(trial.cancel_requested for trial in job.trials):
         return
-    if not st.session_state.get(_asked(job.id)):
-        st.button("Cancel", key=f"cancel-{job.id}", icon=":material/close:", on_click=_ask, args=(job.id, True))
-        return
-    with st.container(horizontal=True, vertical_alignment="center", width=STEP_PX, key=f"cancel-step-{job.id}"):
-        st.button("Cancel this job", key=f"cancel-yes-{job.id}", type="primary", on_click=_cancel, args=(job.id,))
-        st.button("Keep it", key=f"cancel-no-{job.id}", on_click=_ask, args=(job.id, False))
-        st.html(page(muted("What is measured stays.")), width="content")
+    is_asked = bool(st.session_state.get(_asked(job.id)))
+    with st.container(horizontal=True, vertical_alignment="center", width="content", key=f"cancelling-{job.id}"):
+        with st.container(horizontal=True, vertical_alignment="center", width="content", key=f"cancel-step-{job.id}"):
+            if is_asked:
+                st.html(page(muted("What is measured stays.")), width="content")
+                st.button(
+                    "Cancel this job", key=f"cancel-yes-{job.id}", type="primary", on_click=_cancel, args=(job.id,)
+                )
+        st.button(
+            "Keep it" if is_asked else "Cancel",
+            key=f"cancel-{job.id}",
+            icon=None if is_asked else ":material/close:",
+            width=BUTTON_PX,
+            on_click=_ask,
+            args=(job.id, not is_asked),
+        )
 
 
 def _ask(job_id: int, is_asked: bool) -> None:

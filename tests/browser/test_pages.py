@@ -130,13 +130,13 @@ def test_a_running_job_is_cancelled_in_two_steps(page: Page, fusescope: Running)
     assert wait_until(lambda: _is_timing(fusescope, job), 60), "the job did not start"
     visit(page, "/jobs")
     card = page.locator(f".st-key-job-{job}")
-    card.get_by_role("button", name="Cancel").click()
-    _press(card.get_by_role("button", name="Keep it"))
+    card.get_by_role("button", name="Cancel", exact=True).click()
+    card.get_by_role("button", name="Keep it").click()
     expect(card.get_by_role("button", name="Keep it")).to_have_count(0)
     assert not jobs.job(fusescope.database, job).trials[0].cancel_requested
-    card.get_by_role("button", name="Cancel").click()
+    card.get_by_role("button", name="Cancel", exact=True).click()
     expect(card).to_contain_text("What is measured stays.")
-    _press(card.get_by_role("button", name="Cancel this job"))
+    card.get_by_role("button", name="Cancel this job").click()
     expect(page.get_by_role("row", name=re.compile("Too long.*cancelled"))).to_be_visible(timeout=20_000)
     assert wait_until(lambda: not fusescope.children(running="profiles.measure"), 5), "the measuring child lives on"
 
@@ -148,7 +148,7 @@ def test_a_job_that_no_worker_takes_says_so_and_waits(page: Page, fusescope: Run
     visit(page, "/jobs")
     expect(page.locator(f".st-key-queued-{waiting.id}")).to_contain_text("cuda: no worker")
     page.locator(f".st-key-queued-{waiting.id}").get_by_role("button", name="Cancel").click()
-    _press(page.get_by_role("button", name="Cancel this job"))
+    page.get_by_role("button", name="Cancel this job").click()
     expect(page.locator(f".st-key-queued-{waiting.id}")).to_have_count(0, timeout=15_000)
     assert jobs.job(fusescope.database, waiting.id).status is JobStatus.CANCELLED
 
@@ -251,13 +251,6 @@ def _type(page: Page, axis: str, text: str) -> None:
     page.get_by_role("textbox", name=axis, exact=True).fill(text)
     page.keyboard.press("Enter")
     settle(page)
-
-
-def _press(button: Locator) -> None:
-    """As people do: look first. A button that has just come may still move."""
-    button.wait_for()
-    button.page.wait_for_timeout(400)
-    button.click()
 
 
 def _fact(page: Page, name: str) -> Locator:
