@@ -141,6 +141,21 @@ def test_a_running_job_is_cancelled_in_two_steps(page: Page, fusescope: Running)
     assert wait_until(lambda: not fusescope.children(running="profiles.measure"), 5), "the measuring child lives on"
 
 
+def test_the_whole_plan_stands_in_the_address_and_in_the_command(page: Page) -> None:
+    plan = "cache=in-context&builds=12&margin=0.7&load=sustained&energy=true"
+    visit(page, f"/new-job?device=cuda&{plan}&walk.axis=seq_kv&walk.last=1039&walk.step=2")
+    command = page.get_by_test_id("stCode")
+    for words in ("--cache in-context", "--load sustained", "--builds 12", "--margin 0.7", "--energy"):
+        expect(command).to_contain_text(words)
+    expect(command).to_contain_text("--walk seq_kv=1039:2")
+    expect(_fact(page, "Time")).to_contain_text("56 first visits")
+    page.get_by_label("Last", exact=True).fill("600")
+    page.get_by_label("Last", exact=True).press("Enter")
+    expect(page.get_by_text("the walk's last seq_kv is 600, before its first, 1024.")).to_have_count(2)
+    expect(page.get_by_role("button", name="Start job")).to_be_disabled()
+    expect(page).to_have_url(re.compile(r"walk\.last=600"))
+
+
 def test_a_job_that_no_worker_takes_says_so_and_waits(page: Page, fusescope: Running) -> None:
     visit(page, "/new-job?device=cuda")
     expect(page.get_by_text("No worker answers for")).to_be_visible()
