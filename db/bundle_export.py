@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from db.views import ComparedRun, ComparisonView
 from profiles.bundle import BundledComparison, BundledEntry, BundledView
 from profiles.ceilings import Ceilings
+from profiles.comparison.judgement import with_comparisons
 from profiles.environment import Environment
 from profiles.plan import Plan
 from profiles.results import Results, Run, Trial
@@ -68,9 +69,11 @@ def _gather(gathered: list[_Results], entry: ComparedRun, run: Run, circumstance
 
 
 def _results(gathered: _Results, name: str) -> Results:
+    """With the trials' comparisons: they follow from the samples and are stored nowhere."""
     preset, plan, environment, ceilings = gathered.circumstances
     trials = tuple(Trial(workload=trial.workload, runs=tuple(trial.runs)) for trial in gathered.trials.values())
-    return Results(preset=preset, plan=plan, environment=environment, trials=trials, name=name, ceilings=ceilings)
+    results = Results(preset=preset, plan=plan, environment=environment, trials=trials, name=name, ceilings=ceilings)
+    return with_comparisons(results, twins=any(run.twin for trial in trials for run in trial.runs))
 
 
 def _view(view: ComparisonView) -> BundledView:
