@@ -11,7 +11,7 @@ from profiles.comparison.answer import answer
 from profiles.comparison.caveat import caveat
 from profiles.comparison.dispatch import fall, fallen
 from profiles.comparison.entry import Entry, State
-from profiles.comparison.figures import mib, prose_time, rate, ratio, ratio_range, time_unit, workload_label
+from profiles.comparison.figures import listed, mib, prose_time, rate, ratio, ratio_range, time_unit, workload_label
 from profiles.comparison.judgement import Judged
 from profiles.comparison.limits import share_words, standing
 from profiles.comparison.parts import plain
@@ -19,7 +19,7 @@ from profiles.comparison.reason import varying_sentence
 from profiles.comparison.speed import TITLES, By, chosen, time
 from profiles.comparison.table import Row, rows
 from profiles.comparison.visits import axis_noun, shape_cost, walked_cost
-from profiles.results import Counts
+from profiles.results import Counts, Run
 from profiles.verdict import VariantComparison, Verdict
 
 NOT_MEASURED = "–"
@@ -163,12 +163,21 @@ def _notes(row: Row[Entry]) -> list[str]:
     notes = [f"{row.state}, {run.failure.message}"] if run.failure is not None else []
     judged = _judged(row)
     notes += [] if judged is None else [f"speed-up, {note}" for note in judged.notes]
-    notes += [f"{metric.name} is in doubt, {metric.doubt}" for metric in run.metrics if metric.doubt]
+    notes += _doubts(run)
     if run.correctness is not None and (varies := varying_sentence(run.correctness)):
         notes.append(varies)
     notes += [fall(receipt) for receipt in fallen(run)]
     notes += [*_visits(row.entry), *run.notes]
     return notes + [finding.message for finding in run.trace_health]
+
+
+def _doubts(run: Run) -> list[str]:
+    """Each reason once, with the numbers that it makes doubtful."""
+    doubtful: dict[str, list[str]] = {}
+    for metric in run.metrics:
+        if metric.doubt:
+            doubtful.setdefault(metric.doubt, []).append(metric.name)
+    return [f"{listed(names)} {'is' if len(names) == 1 else 'are'} in doubt, {why}" for why, names in doubtful.items()]
 
 
 def _visits(entry: Entry) -> list[str]:

@@ -13,7 +13,7 @@ from profiles.measure.device import synchronise
 from profiles.measure.nvml import GpuState
 from profiles.plan import Load
 
-REST_S = 0.02
+REST_S = 0.005  # a GPU that waits for a request; longer rests buy fewer builds
 LOOK_EVERY_S = 0.5
 SETTLED_LOOKS = 4  # two seconds alike
 CLOCK_SHARE = 0.01
@@ -23,7 +23,7 @@ CPU_SETTLING_S = 2.0  # a CPU tells nothing that could be waited for
 
 
 def before_block(load: Load, call: Callable[[], object], device: torch.device, *, block_s: float) -> None:
-    """Rest, or keep busy with untimed calls, for about 20 ms; less before blocks that are shorter than that."""
+    """Rest, or keep busy with untimed calls, for about 5 ms; less before blocks that are shorter than that."""
     seconds = min(REST_S, block_s)
     if load is Load.BURST:
         time.sleep(seconds)

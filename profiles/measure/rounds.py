@@ -13,7 +13,7 @@ from profiles.plan import Load, Plan
 LEAST_SAMPLES = 20
 FEWEST_SAMPLES = 3  # of a single call so long that twenty would take several budgets
 BUDGETS_FOR_LEAST = 4
-BLOCK_S = 0.025
+BLOCK_S = 0.01  # builds are what counts: a longer block steadies its sample, but leaves time for fewer of them
 BUDGET_FOR_BLOCKS = 0.5
 MOST_CALLS = 10_000
 

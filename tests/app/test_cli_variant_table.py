@@ -103,6 +103,13 @@ def test_a_time_in_doubt_is_marked_and_explained() -> None:
     assert "  sdpa_flash: gpu_time is in doubt, the clock changed" in lines
 
 
+def test_one_reason_for_several_doubts_is_told_once() -> None:
+    run = measured("sdpa_flash", 100_000.0, kernels=1, copies=0, doubt="the clock changed")
+    other = msgspec.structs.replace(run.metrics[0], name="useful_tflops")
+    lines = lines_of(NAIVE, msgspec.structs.replace(run, metrics=(run.metrics[0], other)))
+    assert "  sdpa_flash: gpu_time and useful_tflops are in doubt, the clock changed" in lines
+
+
 def visited(run: Run, first_ms: float) -> Run:
     """With its visit to a neighbouring shape; the second takes 40 µs."""
     times = {"first_shape": first_ms * 1e6, "second_visit": 4e4}

@@ -35,12 +35,12 @@ def test_a_fast_call_gets_all_samples_over_the_plans_builds_in_blocks_of_many_ca
     fast = pace(1e-4, plan=PLAN, subjects=5)
     assert (fast.builds, fast.per_build, fast.doubt) == (8, 4, None)
     assert fast.samples == 32  # at least the 30 that were asked for
-    assert fast.calls(1e-4) == 250  # 25 ms
+    assert fast.calls(1e-4) == 100  # 10 ms
 
 
 def test_a_block_follows_how_long_calls_take_now() -> None:
     fast = pace(1e-4, plan=PLAN, subjects=5)
-    assert fast.calls(1e-3) == 25
+    assert fast.calls(1e-3) == 10
     assert fast.calls(10.0) == 1
 
 
