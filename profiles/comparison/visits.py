@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from profiles import catalog
 from profiles.comparison import figures
 from profiles.comparison.entry import Entry, State, in_state
-from profiles.comparison.parts import Part, mono, strong, text
+from profiles.comparison.parts import Part, mono, names, strong, text
 from profiles.results import Run
 from profiles.visits import Visit
 from profiles.workload import Workload
@@ -20,6 +20,8 @@ PAYS_RATIO = 2.0
 DEAR_RATIO = 10.0
 DEAR_NS = 1e6
 USUAL_SHARE = 0.9
+ALIKE = 0.9
+"""Of the dearest: what is told apart by less is the same price to who reads it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,21 +89,21 @@ def walked_axis(entries: Sequence[Entry]) -> str | None:
 def visits_sentence(entries: Sequence[Entry]) -> tuple[Part, ...]:
     """At each new KV length `sdpa_auto` costs 47.8 ms once, then 0.04 ms; `sdpa_flash` costs 0.04 at once.
 
-    The dearest by what its first visits cost more than its second ones, and the cheapest by its first visits. Empty
-    where nothing was walked.
+    The dearest by what its first visits cost more than its second ones, and the cheapest by its first visits. Of those
+    that are about as dear the first one has the figures, the others are named. Empty where nothing was walked.
     """
     costs, axis = walked(entries), walked_axis(entries)
     if axis is None:
         return ()
     noun = axis_noun(entries[0].workload, axis)
-    dearest = max(costs, key=lambda cost: cost.extra_ns)
-    if not any(cost.pays for cost in costs):
+    paying = [cost for cost in costs if cost.pays]
+    if not paying:
         return _nobody_pays(noun, max(costs, key=lambda cost: cost.first_ns / cost.second_ns))
-    if not dearest.pays:
-        dearest = max((cost for cost in costs if cost.pays), key=lambda cost: cost.extra_ns)
+    most_ns = max(cost.extra_ns for cost in paying)
+    dearest, *alike = (cost for cost in paying if cost.extra_ns >= ALIKE * most_ns)
     cheapest = min(costs, key=lambda cost: cost.first_ns)
-    other = cheapest if cheapest is not dearest else None
-    return (*_each(noun), *price(dearest, unit=True), *against(dearest, other), text("."))
+    other = cheapest if cheapest not in (dearest, *alike) else None
+    return (*_each(noun), *price(dearest, unit=True), *_likewise(alike), *against(dearest, other), text("."))
 
 
 def price(cost: VisitCost, *, unit: bool = False) -> tuple[Part, ...]:
@@ -113,6 +115,13 @@ def price(cost: VisitCost, *, unit: bool = False) -> tuple[Part, ...]:
         strong(figures.prose_time(cost.first_ns)),
         text(f" once, then {then}"),
     )
+
+
+def _likewise(alike: Sequence[VisitCost]) -> tuple[Part, ...]:
+    """`, and so does sdpa_cudnn`; nothing where nobody else is as dear."""
+    if not alike:
+        return ()
+    return (text(f", and so {'does' if len(alike) == 1 else 'do'} "), *names([cost.entry.variant for cost in alike]))
 
 
 def against(dear: VisitCost, other: VisitCost | None) -> tuple[Part, ...]:

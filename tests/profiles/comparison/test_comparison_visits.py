@@ -41,7 +41,8 @@ def _told(runs: list[Run]) -> str | None:
 def test_the_answer_of_a_walk_begins_with_the_dearest_and_the_cheapest_visit() -> None:
     told = answer(entries_of(churned()))
     assert told.text.startswith(
-        "At each new KV length sdpa_auto costs 47.8 ms once, then 0.04 ms; sdpa_flash costs 0.04 at once. sdpa_auto is "
+        "At each new KV length sdpa_auto costs 47.8 ms once, then 0.04 ms, and so does sdpa_cudnn; sdpa_flash costs "
+        "0.04 at once. sdpa_auto is "
     )
     assert next(part.text for part in told.parts if part.kind is Kind.STRONG) == "47.8 ms"
 
@@ -57,6 +58,16 @@ def test_visits_that_differ_by_less_than_noise_cost_nobody_anything() -> None:
     assert _said(flash, efficient) == (
         "No variant pays for a new KV length: the first visit takes about as long as the second "
         "(sdpa_efficient 50.0 µs, then 40.0)."
+    )
+
+
+def test_who_is_about_as_dear_is_named_beside_the_first() -> None:
+    runs = ladder_runs()
+    auto, cudnn = visited(runs[2], first_ms=36.3, second_ms=0.14), visited(runs[6], first_ms=37.0, second_ms=0.15)
+    assert (runs[2].variant, runs[6].variant) == ("sdpa_auto", "sdpa_cudnn")
+    assert _said(auto, cudnn, visited(runs[4], first_ms=0.053, second_ms=0.048)) == (
+        "At each new KV length sdpa_auto costs 36.3 ms once, then 0.14 ms, and so does sdpa_cudnn; "
+        "sdpa_flash costs 0.053 at once."
     )
 
 
