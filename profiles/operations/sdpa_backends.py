@@ -91,10 +91,15 @@ def chosen(question: Question) -> Backend | None:
 
 
 def priority(question: Question) -> tuple[str, ...] | None:
-    """The order in which torch tries them on CUDA; None on a CPU, which has none, or where this torch does not tell."""
+    """The order in which torch tries them on CUDA; None on a CPU, which has none, or where this torch does not tell.
+
+    The order of this device and cuDNN is set by a process's first choice (`priority_order` in ATen's sdp_utils.cpp):
+    asked before, torch tells the one that it was built with. So a choice is made first.
+    """
     order = getattr(torch._C, "_get_sdp_priority_order", None)
     if order is None or question.query.device.type != "cuda":
         return None
+    chosen(question)
     return tuple(backend for number in order() if (backend := _backend(number)) is not None)
 
 

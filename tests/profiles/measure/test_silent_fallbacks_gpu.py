@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -137,6 +139,19 @@ def test_a_receipt_has_the_order_and_the_versions_that_decide() -> None:
     assert not receipt.fell_back
     assert receipt.order is None or receipt.ran in receipt.order
     assert receipt.versions.keys() >= {"torch", "cudnn"}
+
+
+def test_the_order_is_this_devices_also_in_a_process_that_has_chosen_nothing_yet() -> None:
+    """Torch sets it at the first choice; a pinned backend's receipt makes none by itself."""
+    asks = (
+        "import torch; from profiles.operations.sdpa_backends import Question, receipt;"
+        "q = torch.zeros(2, 4, 64, 64, device='cuda', dtype=torch.bfloat16);"
+        "print(*(receipt('flash', Question(q, q, q, causal=False, grouped=False)).order or ()))"
+    )
+    fresh = subprocess.run([sys.executable, "-c", asks], check=True, capture_output=True, text=True).stdout.split()
+    question = ask(alike(2, 4, 64, 64))()
+    attend(question)
+    assert fresh == list(sdpa_backends.priority(question) or ())
 
 
 def attend(question: Question) -> Tensor:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import statistics
 import tempfile
-from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
 import pytest
 import torch
 
+from profiles.operations.sdpa_backends import Backend, Question, priority
 from profiles.plan import Walk
 from profiles.results import Run, RunStatus
 from profiles.workload import DType, Workload
@@ -21,7 +21,6 @@ pytestmark = [
     pytest.mark.skipif(not torch.cuda.is_available(), reason="needs an NVIDIA GPU"),
 ]
 
-CUDNN = 3  # in torch's numbering of attention backends
 VARIANTS = ("sdpa_auto", "sdpa_flash")
 FIRST, LAST = 512, 519
 DECODE = Workload(
@@ -40,12 +39,12 @@ DECODE = Workload(
 
 
 def _skip_unless_auto_takes_cudnn() -> None:
-    """By torch's order of today, which it keeps private."""
-    order: Callable[[], list[int]] | None = getattr(torch._C, "_get_sdp_priority_order", None)
+    query, key = (torch.randn(8, 12, rows, 128, device="cuda", dtype=torch.bfloat16) for rows in (1, FIRST))
+    order = priority(Question(query, key, key, causal=False, grouped=False))
     if order is None:
         pytest.skip("this torch does not tell its order of attention backends")
-    if order()[0] != CUDNN:
-        pytest.skip(f"the order of attention backends is {order()} here: cuDNN ({CUDNN}) is not the first")
+    if order[0] != Backend.CUDNN:
+        pytest.skip(f"the order of attention backends is {', '.join(order)} here: cuDNN is not the first")
 
 
 def _walked() -> dict[str, Run]:
