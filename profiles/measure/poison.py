@@ -5,7 +5,7 @@ All bits are set: a NaN in each floating-point dtype, and one that arithmetic se
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -14,6 +14,7 @@ from torch import Tensor
 from profiles.measure.row_errors import as_rows, bits, pieces
 
 BLOCKS_OF_A_SIZE = 4
+LARGEST_SMALL = 1 << 20  # kSmallSize of torch's CUDA allocator
 SMALLEST_WORKSPACE = 1 << 12
 LARGEST_WORKSPACE = 1 << 24  # on a CPU, where nobody tells what sizes a call frees
 
@@ -29,17 +30,23 @@ def poison_outputs(outputs: Iterable[Tensor], *, spare: Iterable[Tensor]) -> Non
 def poison_free_memory(sizes: Sequence[int], device: torch.device) -> None:
     """Fill blocks that the next call is likely to be given, and free them: `sizes` are its outputs', in bytes.
 
-    On CUDA also every block that the caching allocator holds free, the workspaces of earlier calls among them. A CPU's
-    allocator gives large blocks back to the system, which hands out zeros.
+    On CUDA also every block that the caching allocator then holds free: workspaces of earlier calls, and the rest of
+    what it took from the device for the outputs. A CPU's allocator gives large blocks back to the system, which hands
+    out zeros.
     """
-    wanted = [size for size in sizes for _ in range(BLOCKS_OF_A_SIZE)]
-    wanted += _free_blocks(device) if device.type == "cuda" else _workspaces(sum(sizes))
-    held = []
-    for size in sorted(wanted, reverse=True):
+    held = _filled([size for size in sizes for _ in range(BLOCKS_OF_A_SIZE)], device)
+    held += _filled(_free_blocks(device) if device.type == "cuda" else _workspaces(sum(sizes)), device)
+
+
+def _filled(sizes: Iterable[int], device: torch.device) -> list[Tensor]:
+    """The largest first: the allocator gives each the smallest block that holds it."""
+    held: list[Tensor] = []
+    for size in sorted(sizes, reverse=True):
         try:
             held.append(torch.empty(size, dtype=torch.uint8, device=device).fill_(255))
         except (torch.OutOfMemoryError, RuntimeError):  # no memory left: then none was left unpoisoned
             break
+    return held
 
 
 def unwritten_rows(output: Tensor) -> int:
@@ -56,16 +63,35 @@ def _all_of(tensor: Tensor) -> Tensor:
 
 
 def _free_blocks(device: torch.device) -> list[int]:
-    """Sizes of the blocks that torch's allocator holds free, those of captured graphs excepted."""
+    """Sizes to ask torch's allocator for in order to be given all that it holds free for this stream."""
     snapshot: Any = torch.cuda.memory_snapshot  # has no types
-    segments = snapshot()
-    return [
-        int(block["size"])
-        for segment in segments
-        if segment["device"] == device.index and segment.get("segment_pool_id", (0, 0)) == (0, 0)
-        for block in segment["blocks"]
-        if block["state"] == "inactive"
-    ]
+    stream = torch.cuda.current_stream(device).cuda_stream
+    return free_sizes(snapshot(), device_index=device.index or 0, stream=stream)
+
+
+def free_sizes(segments: Iterable[Mapping[str, Any]], *, device_index: int, stream: int) -> list[int]:
+    """Of the allocator's segments; those of captured graphs and of other streams are not handed out to this one.
+
+    A segment of small blocks serves only requests of up to 1 MiB: what is free in one piece there is asked for in
+    several.
+    """
+    sizes: list[int] = []
+    for segment in segments:
+        pool, there = segment.get("segment_pool_id", (0, 0)), segment.get("stream", stream)
+        if segment["device"] != device_index or tuple(pool) != (0, 0) or there != stream:
+            continue
+        most = LARGEST_SMALL if segment.get("segment_type") == "small" else None
+        for block in segment["blocks"]:
+            if block["state"] == "inactive":
+                sizes += _at_most(int(block["size"]), most)
+    return sizes
+
+
+def _at_most(size: int, most: int | None) -> list[int]:
+    if most is None:
+        return [size]
+    whole, rest = divmod(size, most)
+    return [most] * whole + ([rest] if rest else [])
 
 
 def _workspaces(output_bytes: int) -> list[int]:

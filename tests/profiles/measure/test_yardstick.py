@@ -14,7 +14,7 @@ from profiles.measure import poison, row_errors
 from profiles.measure.correctness import check
 from profiles.measure.failures import YardstickError, ended
 from profiles.measure.given import Given, tensors
-from profiles.measure.poison import poison_free_memory, poison_outputs, unwritten_rows
+from profiles.measure.poison import free_sizes, poison_free_memory, poison_outputs, unwritten_rows
 from profiles.measure.row_errors import whole
 from profiles.measure.yardstick import yardstick
 from profiles.results import FailureKind, RunStatus
@@ -203,3 +203,22 @@ def test_free_memory_is_full_of_nan() -> None:
     poison_free_memory([4096], CPU)
     found = [torch.empty(1024) for _ in range(poison.BLOCKS_OF_A_SIZE)]
     assert any(bool(one.isnan().all()) for one in found)
+
+
+def test_free_blocks_are_asked_for_in_sizes_that_the_allocator_gives_from_them() -> None:
+    """Segments as `torch.cuda.memory_snapshot` tells them: 2 MiB requests never come from a segment of small blocks."""
+    mib = 1 << 20
+
+    def segment(kind: str, *blocks: tuple[int, str], **more: Any) -> dict[str, Any]:
+        found = [{"size": size, "state": state} for size, state in blocks]
+        return {"device": 0, "stream": 0, "segment_type": kind, "segment_pool_id": (0, 0), "blocks": found, **more}
+
+    segments = [
+        segment("small", (512, "active_allocated"), (2 * mib - 512, "inactive")),
+        segment("large", (20 * mib, "inactive")),
+        segment("large", (8 * mib, "inactive"), segment_pool_id=(0, 1)),
+        segment("large", (6 * mib, "inactive"), stream=17),
+        segment("large", (4 * mib, "inactive"), device=1),
+        segment("large", (30 * mib, "active_awaiting_free")),
+    ]
+    assert free_sizes(segments, device_index=0, stream=0) == [mib, mib - 512, 20 * mib]
