@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 
@@ -14,14 +14,17 @@ from app.charts.output import output
 from app.charts.receipt import what_ran
 from app.charts.verdict import speed_up_cell
 from app.formatting import count
+from profiles.comparison.doubts import shared_doubts, shared_notes
 from profiles.comparison.entry import Entry, State, in_state
 from profiles.comparison.figures import TimeUnit, digits, mib, rate, time_unit
+from profiles.comparison.limits import standing
 from profiles.comparison.roles import traced_ns
 from profiles.comparison.speed import TITLES, By, offered
 from profiles.comparison.table import Row
 from profiles.results import Counts, Metric, Run
 
 ALWAYS = (By.GPU_TIME, By.CALL_TIME)
+FIGURES = (State.MEASURED, State.INCORRECT)
 SPREAD = "p25–p75"
 HEADS = {
     By.GPU_TIME: "GPU time",
@@ -34,7 +37,10 @@ HEADS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Frame:
-    """What all rows of one table share: units, the bars' common scale, whose speed the ratios are against."""
+    """What all rows of one table share: units, the bars' common scale, whose speed the ratios are against.
+
+    `shared` are the doubts that every row has, by metric, and `shared_notes` those of every speed-up.
+    """
 
     unit: TimeUnit
     by: By
@@ -46,15 +52,22 @@ class Frame:
     graphs: bool
     tokens: bool
     flops: bool
-    ceilings: bool = False
+    limits: bool = False
+    shared: Mapping[str, str] = field(default_factory=dict)
+    shared_notes: tuple[str, ...] = ()
     doubts: Doubts = field(default_factory=Doubts)
+
+    def mark(self, figure: str, metric: Metric) -> str:
+        """Marked where the metric is in doubt; what every row has in doubt is marked in the head."""
+        return self.doubts.mark(figure, None if metric.name in self.shared else metric.doubt)
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
     """`cell` gives the inner HTML for a run that has figures. Columns that are `wide` go on a phone.
 
-    `beside` tells the head what stands beside the value, such as the samples' spread.
+    `beside` tells the head what stands beside the value, such as the samples' spread; `doubts` are the reasons that
+    hold for all of the column's values.
     """
 
     head: str
@@ -63,6 +76,7 @@ class Column:
     number: bool = True
     beside: str = ""
     wide: bool = True
+    doubts: tuple[str, ...] = ()
 
     @property
     def classes(self) -> str:
@@ -71,7 +85,7 @@ class Column:
 
 def frame(rows: Sequence[Row[Entry]], *, by: By, base_key: str | None) -> Frame:
     entries = [row.entry for row in rows]
-    runs = [e.run for e in in_state(entries, State.MEASURED, State.INCORRECT) if e.run is not None]
+    runs = [e.run for e in in_state(entries, *FIGURES) if e.run is not None]
     times = offered(entries)
     return Frame(
         unit=time_unit(entries[0].workload),
@@ -84,7 +98,9 @@ def frame(rows: Sequence[Row[Entry]], *, by: By, base_key: str | None) -> Frame:
         graphs=any(run.counts is not None and run.counts.graph_launches for run in runs),
         tokens=any(run.metric("tokens_per_s") for run in runs),
         flops=any(run.metric("useful_tflops") for run in runs),
-        ceilings=any(entry.ceilings is not None for entry in in_state(entries, State.MEASURED)),
+        limits=any(standing(entry).share is not None for entry in in_state(entries, State.MEASURED)),
+        shared=shared_doubts(in_state(entries, *FIGURES)),
+        shared_notes=shared_notes([row.speed_up.judged.notes for row in rows if row.speed_up and row.speed_up.judged]),
     )
 
 
@@ -112,6 +128,7 @@ def columns(frame: Frame) -> tuple[Column, ...]:
             _time_cell(principal),
             beside=SPREAD,
             wide=principal is not frame.by,
+            doubts=_shared(frame, principal),
         ),
         Column("", "by role", lambda _, run, f: small_bar(run, f.longest_ns), number=False),
         *(
@@ -121,22 +138,28 @@ def columns(frame: Frame) -> tuple[Column, ...]:
                 _time_cell(by),
                 beside=SPREAD if by is frame.by else "",
                 wide=by is not frame.by,
+                doubts=_shared(frame, by),
             )
             for by in frame.times[1:]
         ),
         Column(
             "Speed-up",
             against,
-            lambda row, _, f: speed_up_cell(row, f.doubts, bounded=f.bounded),
+            lambda row, _, f: speed_up_cell(row, f.doubts, bounded=f.bounded, shared=f.shared_notes),
             beside="99 % interval" if frame.bounded else "",
             wide=False,
+            doubts=frame.shared_notes,
         ),
-        *([Column("Tokens", "per s", _tokens)] if frame.tokens else []),
-        *([Column("Useful", "TFLOP/s", _flops)] if frame.flops else []),
-        *([Column("Of limit", "", lambda row, _, __: limit_cell(row.entry), number=False)] if frame.ceilings else []),
-        Column("Peak mem", "MiB", _memory),
+        *([Column("Tokens", "per s", _tokens, doubts=_shared(frame, "tokens_per_s"))] if frame.tokens else []),
+        *([Column("Useful", "TFLOP/s", _flops, doubts=_shared(frame, "useful_tflops"))] if frame.flops else []),
+        *([Column("Of limit", "", lambda row, _, __: limit_cell(row.entry), number=False)] if frame.limits else []),
+        Column("Peak mem", "MiB", _memory, doubts=_shared(frame, "peak_memory")),
         Column("Output", "rel. error", lambda _, run, f: output(run, f.doubts)),
     )
+
+
+def _shared(frame: Frame, metric: str) -> tuple[str, ...]:
+    return (frame.shared[metric],) if metric in frame.shared else ()
 
 
 def _counted(frame: Frame) -> tuple[Column, ...]:
@@ -178,7 +201,7 @@ def _time_cell(by: By) -> Callable[[Row[Entry], Run, Frame], str]:
         spread = by in (frame.times[0], frame.by)
         if metric is None:
             return missing(f"no {TITLES[by]} was recorded")
-        figure = frame.doubts.mark(frame.unit.write(metric.value), metric.doubt)
+        figure = frame.mark(frame.unit.write(metric.value), metric)
         return f"{figure}{_spread(metric, frame.unit)}" if spread else figure
 
     return cell
@@ -207,4 +230,4 @@ def _memory(_: Row[Entry], run: Run, frame: Frame) -> str:
 def _metric(metric: Metric | None, write: Callable[[float], str], frame: Frame) -> str:
     if metric is None:
         return missing("not recorded")
-    return frame.doubts.mark(write(metric.value), metric.doubt)
+    return frame.mark(write(metric.value), metric)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-from app.charts.columns import Column, Frame, columns, frame
+from app.charts.columns import FIGURES, Column, Frame, columns, frame
 from app.charts.markup import empty_key, key_box, variant
 from app.formatting import plural
 from app.markup import Tone, badge
@@ -15,7 +15,6 @@ from profiles.comparison.speed import By
 from profiles.comparison.table import Completeness, Row
 from profiles.results import Failure
 
-FIGURES = (State.MEASURED, State.INCORRECT)
 LABELS = {
     State.FAILED: ("failed", Tone.BAD),
     State.CANCELLED: ("cancelled", Tone.IDLE),
@@ -30,7 +29,7 @@ def table_html(rows: Sequence[Row[Entry]], *, by: By) -> str:
     base = next((row.entry.key for row in rows if row.is_baseline), None)
     shared = frame(rows, by=by, base_key=base)
     shown = columns(shared)
-    head = '<th scope="col">Variant</th>' + "".join(_head(column) for column in shown)
+    head = '<th scope="col">Variant</th>' + "".join(_head(column, shared) for column in shown)
     body = "".join(_row(row, shown, shared) for row in rows)
     table = f'<table class="fs-variants"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
     return f'<div class="fs"><div class="fs-scroll">{table}</div>{shared.doubts.notes()}</div>'
@@ -47,14 +46,17 @@ def completeness_text(counts: Completeness) -> str:
         (counts.pending, "to come"),
         (counts.refused, "refused"),
     )
-    doubts = [f"{plural(counts.doubtful, 'number')} in doubt"] if counts.doubtful else []
+    doubts = [f"{plural(counts.doubtful_in_all, 'number')} of every run in doubt"] if counts.doubtful_in_all else []
+    more = " more" if doubts else ""
+    doubts += [f"{plural(counts.doubtful, f'{more} number'.strip())} in doubt"] if counts.doubtful else []
     return " · ".join([*(f"{number} {word}" for number, word in told if number), *doubts])
 
 
-def _head(column: Column) -> str:
+def _head(column: Column, shared: Frame) -> str:
+    head = shared.doubts.mark_all(escape(column.head), column.doubts)
     beside = f'<span class="wide">, {escape(column.beside)}</span>' if column.beside else ""
     unit = f"<small>{escape(column.unit)}{beside}</small>" if column.unit else ""
-    return f'<th scope="col" class="{column.classes}">{escape(column.head)}{unit}</th>'
+    return f'<th scope="col" class="{column.classes}">{head}{unit}</th>'
 
 
 def _row(row: Row[Entry], shown: Sequence[Column], shared: Frame) -> str:

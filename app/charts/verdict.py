@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from html import escape
 
 from app.charts.doubts import Doubts
@@ -17,8 +18,9 @@ SIGNS = {Verdict.FASTER: "▲", Verdict.SLOWER: "▼", Verdict.EQUIVALENT: "≈"
 COLOURS = {Verdict.FASTER: "fs-green", Verdict.SLOWER: "fs-red"}
 
 
-def speed_up_cell(row: Row[Entry], doubts: Doubts, *, bounded: bool) -> str:
-    """`bounded`: the column holds intervals, so that cells without one keep its place free."""
+def speed_up_cell(row: Row[Entry], doubts: Doubts, *, bounded: bool, shared: Collection[str] = ()) -> str:
+    """`bounded`: the column holds intervals, so that cells without one keep its place free. `shared` are the notes of
+    all speed-ups, which the column's head has."""
     if row.is_baseline:
         return muted("baseline") + (_bounds(None) if bounded else "")
     if row.state is State.INCORRECT:
@@ -27,7 +29,7 @@ def speed_up_cell(row: Row[Entry], doubts: Doubts, *, bounded: bool) -> str:
         return missing("no time to compare with the baseline's")
     judged = row.speed_up.judged
     figure = _by_medians(row.speed_up) if judged is None else _judged(judged)
-    marked = doubts.mark_all(figure, () if judged is None else judged.notes)
+    marked = doubts.mark_all(figure, () if judged is None else [note for note in judged.notes if note not in shared])
     return marked + (_bounds(judged) if bounded else "")
 
 

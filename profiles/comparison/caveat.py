@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from profiles.comparison import figures
 from profiles.comparison.dispatch import fallen
+from profiles.comparison.doubts import shared_doubts
 from profiles.comparison.entry import Entry, State, in_state
 from profiles.comparison.judgement import Judged, fastest, judge, judge_against
 from profiles.comparison.parts import Part, mono, strong, text
@@ -42,7 +43,7 @@ def caveat(
     best = fastest(ranked, verdicts)
     gain = speed_up(base.metric, best.metric, verdicts.get(best.entry.key))
     return (
-        _doubtful(base, best, used)
+        _doubtful(entries, base, best, used)
         or _new_shape(entries, best, ranked)
         or _host_bound(entries, best, used)
         or _first_call(base, best, gain)
@@ -88,7 +89,10 @@ def _fell_back(entries: Sequence[Entry]) -> Caveat | None:
     return None
 
 
-def _doubtful(base: Timed[Entry], best: Timed[Entry], by: By) -> Caveat | None:
+def _doubtful(entries: Sequence[Entry], base: Timed[Entry], best: Timed[Entry], by: By) -> Caveat | None:
+    shared = shared_doubts(in_state(entries, State.MEASURED)).get(by)
+    if shared is not None:
+        return Caveat("In doubt", (text(f"Every {TITLES[by]} here: {shared}."),))
     for one in (best, base):
         if one.metric.doubt is not None:
             name, doubt = mono(one.entry.variant), one.metric.doubt

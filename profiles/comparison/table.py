@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Generic
 
+from profiles.comparison.doubts import shared_doubts, single_doubts
 from profiles.comparison.entry import Entry_co, EntryT, State, state
 from profiles.comparison.judgement import Judged, judge
 from profiles.comparison.speed import By, SpeedUp, Timed, baseline, chosen, speed_up, time
@@ -24,7 +25,8 @@ class Row(Generic[Entry_co]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Completeness:
-    """How much of a section is measured; `doubtful` counts numbers in doubt."""
+    """How much of a section is measured; `doubtful_in_all` counts the numbers that every run has in doubt for one
+    reason, `doubtful` the other numbers in doubt."""
 
     measured: int
     incorrect: int
@@ -34,6 +36,7 @@ class Completeness:
     pending: int
     refused: int
     doubtful: int
+    doubtful_in_all: int
 
     @property
     def total(self) -> int:
@@ -58,8 +61,8 @@ def rows(
 
 def completeness(entries: Sequence[EntryT]) -> Completeness:
     found = [state(entry) for entry in entries]
-    doubtful = sum(m.doubt is not None for e in entries if e.run is not None for m in e.run.metrics)
-    return Completeness(**{name.value: found.count(name) for name in State}, doubtful=doubtful)
+    doubtful, in_all = single_doubts(entries), len(shared_doubts(entries))
+    return Completeness(**{name.value: found.count(name) for name in State}, doubtful=doubtful, doubtful_in_all=in_all)
 
 
 def _row(entry: EntryT, base: Timed[EntryT] | None, by: By, judged: VariantComparison | None) -> Row[EntryT]:

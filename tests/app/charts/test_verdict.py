@@ -14,7 +14,7 @@ from profiles.comparison.entry import entries_of
 from profiles.comparison.speed import By
 from profiles.comparison.table import rows
 from profiles.results import Results
-from tests.profiles.comparison.builds import quiet, results, run, sampled, timed, without_builds
+from tests.profiles.comparison.builds import doubted, quiet, results, run, sampled, timed, without_builds
 
 ALL = results(
     (
@@ -95,3 +95,19 @@ def test_the_spreadsheet_has_verdict_interval_and_builds() -> None:
 
 def _csv(found: Results) -> str:
     return comparison_csv(entries_of(found), base_key=None, by="gpu_time")
+
+
+def test_a_note_of_every_speed_up_stands_once_in_the_head() -> None:
+    few = results((timed("naive", builds=5), timed("sdpa_flash", 0.5, builds=5), timed("sdpa_math", 2.0, builds=5)))
+    html = table_html(rows(entries_of(few)), by=By.GPU_TIME)
+    assert 'title="Doubtful: only 5 builds">Speed-up</span><sup>1</sup>' in html
+    assert "fs-doubt" not in cell(few, "sdpa_flash")
+    assert html.count("<sup>") == 1
+
+
+def test_a_doubt_of_every_time_stands_once_in_the_head() -> None:
+    short = tuple(doubted(run, "gpu_time", "too few samples") for run in (timed("naive"), timed("sdpa_math", 2.0)))
+    html = table_html(rows(entries_of(results(short))), by=By.GPU_TIME)
+    assert 'title="Doubtful: too few samples">GPU time</span><sup>1</sup>' in html
+    assert html.count("<sup>") == 1
+    assert "<li>too few samples</li>" in html

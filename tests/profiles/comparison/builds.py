@@ -62,3 +62,9 @@ def isolated() -> Plan:
 def without_builds(measured: Run) -> Run:
     bare = tuple(msgspec.structs.replace(metric, builds=None, at_s=None) for metric in measured.metrics)
     return msgspec.structs.replace(measured, metrics=bare)
+
+
+def doubted(run: Run, name: str, why: str) -> Run:
+    """The run with a reason for doubt at one of its metrics."""
+    metrics = (msgspec.structs.replace(m, doubt=why) if m.name == name else m for m in run.metrics)
+    return msgspec.structs.replace(run, metrics=tuple(metrics))
