@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 
-from benchmarks.method import aa, distance, injected, norms
+from benchmarks.method import aa, distance, injected, norms, overhead
 from profiles.plan import CachePolicy, Plan
 
 CHECKS: dict[str, Callable[..., dict[str, Any]]] = {
@@ -19,6 +19,7 @@ CHECKS: dict[str, Callable[..., dict[str, Any]]] = {
     "injected": injected.run,
     "distance": distance.run,
     "norms": norms.run,
+    "overhead": overhead.run,
 }
 
 
