@@ -6,6 +6,7 @@ import statistics
 import time
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from itertools import cycle
 from typing import Any
 
@@ -29,7 +30,7 @@ REPEATS = 3
 
 def run(device: torch.device, *, seconds: float, plan: Plan) -> dict[str, Any]:  # noqa: ARG001 - as the others
     """Ours and the bare one in turns; both with fixed numbers of samples, so that only the work differs."""
-    fixed = msgspec.structs.replace(plan, builds=BUILDS, samples=4 * BUILDS, budget_s=1.0, margin=0.1)
+    fixed = msgspec.structs.replace(plan, builds=BUILDS, samples=4 * BUILDS, budget_s=60.0, margin=0.1)
     return {"rows": [_row(copying(device, us), device, fixed) for us in LENGTHS_US]}
 
 
@@ -37,14 +38,9 @@ def _row(work: Work, device: torch.device, plan: Plan) -> dict[str, Any]:
     ours, bare = list[float](), list[float]()
     for repeat in range(REPEATS):
         begun = time.perf_counter()
-        (metrics,) = time_functions(
-            {work.name: work.function},
-            work.inputs,
-            device=device,
-            plan=plan,
-            seed=repeat,
-            window_ns=window(str(device)),
-        ).values()
+        functions, ns = {work.name: work.function}, window(str(device))
+        found = time_functions(functions, work.inputs, device=device, plan=plan, seed=repeat, window_ns=ns)
+        (metrics,) = found.values()
         ours.append(time.perf_counter() - begun)
         samples = {metric.name: metric for metric in metrics}
         begun = time.perf_counter()
@@ -68,13 +64,11 @@ def _bare(work: Work, device: torch.device, like: dict[str, Metric], *, cold: bo
     _warm_up(work, x, wait)
     call_ns = like["call_time"].value
     number = max(1, int(BLOCK_S * 1e9 / call_ns))
-    kept: list[Tensor] = []
     gated, graphs = _per_turn(like, "gpu_time"), _per_turn(like, "graph_time")
     for turns in _turns(like["call_time"]):
         copies = [x.clone() for _ in range(_copies(x, device) if on_gpu and cold else 1)]
-        kept = copies
-        turn = cycle(kept)
-        for one in (*kept, *kept, *kept):
+        turn = cycle(copies)
+        for one in copies * 3:
             work.function(one)
         wait()
         for _ in range(turns):
@@ -85,7 +79,7 @@ def _bare(work: Work, device: torch.device, like: dict[str, Metric], *, cold: bo
                 work.function(next(turn))
             wait()
             for _ in range(gated):
-                _gated(lambda: work.function(kept[0]), flush)
+                _gated(partial(work.function, copies[0]), flush)
     if graphs:
         for turns in _turns(like["graph_time"], graphs):
             copies = [x.clone() for _ in range(_copies(x, device) if cold else 1)]
