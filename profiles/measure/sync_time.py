@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import NamedTuple
 
 import torch
 
 from profiles.measure.device import synchronise
-from profiles.measure.subject import Subject
 
 
 class LoneCall(NamedTuple):
@@ -18,10 +18,12 @@ class LoneCall(NamedTuple):
     enqueue_ns: int
 
 
-def time_lone_call(subject: Subject, device: torch.device) -> LoneCall:
+def time_lone_call(call: Callable[[], object], device: torch.device, prepare: Callable[[], None]) -> LoneCall:
+    """`prepare` enqueues what must precede the call: the device has done it, and is idle, when the clock starts."""
+    prepare()
     synchronise(device)
     start = time.perf_counter_ns()
-    output = subject.call()
+    output = call()
     returned = time.perf_counter_ns()
     synchronise(device)
     end = time.perf_counter_ns()

@@ -12,6 +12,7 @@ from profiles.measure.conditions import Observer
 from profiles.measure.energy import Energy
 from profiles.measure.gpu_time import GatedTimer
 from profiles.measure.graph_time import Replay
+from profiles.measure.host_time import HostTimer
 from profiles.measure.metrics import single_metric, time_metric
 from profiles.measure.rounds import LEAST_SAMPLES, Pace
 from profiles.measure.samples import Series
@@ -29,6 +30,7 @@ class Times:
     pace: Pace | None = None
     place: Place | None = None
     gated: GatedTimer | None = None
+    host: HostTimer | None = None
     replay: Replay | None = None
     graph_pool_bytes: int | None = None
     energy: Energy | None = None

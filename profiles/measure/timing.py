@@ -24,6 +24,7 @@ from profiles.measure.device import take_device
 from profiles.measure.failures import VariantError, code_of
 from profiles.measure.gate import Gate
 from profiles.measure.gpu_time import GatedTimer
+from profiles.measure.host_time import HostTimer
 from profiles.measure.rounds import least_samples, pace
 from profiles.measure.steps import Calls, Kit, Recordings, Replays, pace_of, place_of
 from profiles.measure.stopping import compared, decided
@@ -126,7 +127,7 @@ class Timing:
         times.seconds_per_call = call_time.warm_up(candidate.subject, self._device)
         times.pace = pace(times.seconds_per_call, plan=self._plan, subjects=subjects)
         if self._gate is not None:
-            times.gated = GatedTimer(self._device, self._gate)
+            times.gated, times.host = GatedTimer(self._device, self._gate), HostTimer(self._device, self._gate)
 
     def _settle(self, sweep: Sweep, warm: Sequence[Candidate]) -> None:
         """All of them in turn; the spotlight and the contexts are each one's own."""

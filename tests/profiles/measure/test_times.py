@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from itertools import cycle
 from pathlib import Path
 
@@ -137,8 +138,21 @@ def test_energy_becomes_two_metrics_in_joules() -> None:
 
 
 def test_a_lone_call_on_a_cpu_has_returned_when_it_is_done() -> None:
-    lone = time_lone_call(subject_of(lambda x: x @ x, torch.ones(64, 64)), CPU)
+    x = torch.ones(64, 64)
+    lone = time_lone_call(lambda: x @ x, CPU, lambda: None)
     assert 0 < lone.enqueue_ns <= lone.total_ns
+
+
+def test_what_prepares_a_lone_call_comes_before_it_and_is_not_timed() -> None:
+    done = []
+
+    def prepare() -> None:
+        time.sleep(0.05)
+        done.append("prepared")
+
+    lone = time_lone_call(lambda: done.append("called"), CPU, prepare)
+    assert done == ["prepared", "called"]
+    assert lone.total_ns < 40e6
 
 
 def test_an_output_within_the_inputs_own_memory_is_no_new_memory() -> None:
@@ -179,8 +193,6 @@ def test_a_counter_that_may_not_be_read_is_none(tmp_path: Path, monkeypatch: pyt
 
 def test_net_energy_leaves_out_what_the_idle_device_draws() -> None:
     """A meter that counts 10 W whatever is done: nothing is left for the calls."""
-    import time
-
     start = time.monotonic()
     steady = Meter("steady", lambda: 10.0 * (time.monotonic() - start))
     idle_w = idle_power_w(steady, CPU, seconds=0.1)

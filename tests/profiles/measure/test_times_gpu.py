@@ -97,6 +97,25 @@ def test_all_times_of_a_small_call_are_there_with_their_builds() -> None:
     assert found["graph_pool_memory"].value > 0
 
 
+def test_a_small_call_takes_the_host_about_as_long_as_one_among_many_and_a_lone_one_little_more() -> None:
+    """Not what it takes after a rest or a wait, with cold caches: that is several times as much."""
+    found = timed({"norm": norm}, partial(norm_inputs, 512), COLD)["norm"]
+    assert found["host_time"].value < 1.3 * found["call_time"].value
+    assert found["sync_time"].value < found["gpu_time"].value + 5 * found["call_time"].value
+
+
+def test_a_call_of_hundreds_of_launches_has_a_host_time_though_five_do_not_fit_into_the_queue() -> None:
+    def hundreds(x: Tensor) -> Tensor:
+        for _ in range(300):
+            x = x + 1
+        return x
+
+    found = timed({"hundreds": hundreds}, partial(ones, 1024), WARM)["hundreds"]
+    assert found["gpu_time"].method == "gated events"
+    assert found["host_time"].doubt is None
+    assert 300 * 500 < found["host_time"].value < 2 * found["call_time"].value
+
+
 def test_a_call_that_the_device_is_busy_with_costs_the_host_less() -> None:
     found = timed({"adds": lambda x: x + 1}, partial(ones, 550 << 20), WARM)["adds"]
     assert found["host_time"].value < found["call_time"].value / 2
