@@ -8,6 +8,7 @@ from html import escape
 from app.charts.markup import key_box, missing, variant
 from app.charts.roofline import roofline_html
 from profiles.comparison.entry import Entry, State, in_state
+from profiles.comparison.figures import prose_time
 from profiles.comparison.limits import Standing, share_words, standing
 
 
@@ -28,18 +29,19 @@ def limits_html(entries: Sequence[Entry], *, base_key: str | None) -> str:
     if not any(found.share is not None for _, found in standings):
         return ""
     rows = "".join(_row(entry, found, filled=entry.key == base_key) for entry, found in standings)
-    head = "<thead><tr><th>Variant</th><th class=num>Of limit</th><th>Which, and why</th></tr></thead>"
+    head = "<thead><tr><th>Variant</th><th class=num>Of limit</th><th class=fs-wrap>Which, and why</th></tr></thead>"
     title = (
         '<div class="fs-section"><h2>Limits</h2><span>against what this device reached on plain kernels</span></div>'
     )
     table = f'<div class="fs-scroll"><table class="fs-limits">{head}<tbody>{rows}</tbody></table></div>'
     chart = roofline_html(standings, base_key=base_key)
-    body = f'<div class="fs-beside"><div>{chart}</div>{table}</div>' if chart else table
+    told = f"<div>{table}{_waiting(standings)}</div>"
+    body = f'<div class="fs-beside"><div>{chart}</div>{told}</div>' if chart else told
     return f'<div class="fs">{title}{body}</div>'
 
 
 def _row(entry: Entry, found: Standing, *, filled: bool) -> str:
-    share = missing(found.text) if found.share is None else share_words(found.share)
+    share = missing(found.why) if found.share is None else share_words(found.share)
     others = ", ".join(f"{limit.words}" for limit in (*found.limits, *found.own))
     return (
         f'<tr><th scope="row">{key_box(entry.key, filled=filled)} {variant(entry.variant)}</th>'
@@ -47,9 +49,23 @@ def _row(entry: Entry, found: Standing, *, filled: bool) -> str:
     )
 
 
+def _waiting(standings: Sequence[tuple[Entry, Standing]]) -> str:
+    """Once for all: no limit of the device explains what the host takes."""
+    waiting = [
+        f'<span class="fs-nowrap">{variant(entry.variant)} {prose_time(found.host_ns)}</span>'
+        for entry, found in standings
+        if found.host_ns is not None
+    ]
+    if not waiting:
+        return ""
+    wait = "waits" if len(waiting) == 1 else "wait"
+    said = f"Called back to back, {len(waiting)} of {len(standings)} {wait} for the host, a call each"
+    return f'<p class="fs-alike">{said}: {", ".join(waiting)}</p>'
+
+
 def _sum(found: Standing) -> str:
     """The label in ink, the sum behind it."""
-    label, colon, rest = found.text.partition(": ")
+    label, colon, rest = found.why.partition(": ")
     if found.label is None or not colon:
-        return escape(found.text)
+        return escape(found.why)
     return f'<b class="fs-label">{escape(label)}</b>: {escape(rest)}'

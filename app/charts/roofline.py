@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 
+from app.charts.axes import spread
 from app.charts.markup import variant
 from profiles.comparison.entry import Entry
 from profiles.comparison.figures import digits
@@ -18,6 +19,7 @@ from profiles.comparison.roofline import Point, Roof, Roofline, roofline
 WIDTH, HEIGHT = 680, 330
 LEFT, RIGHT, TOP, BOTTOM = 52, 12, 30, 44
 LINE = 16  # between labels
+LOWEST = HEIGHT - BOTTOM - 9  # of a label's middle
 CHARACTER = 7.6  # of a label, its key included
 ROOM = 14  # from a point to its label
 
@@ -111,13 +113,11 @@ def _roof(roof: Roof, axes: _Axes, *, named: bool) -> str:
 
 
 def _points(points: Sequence[Point[Entry]], axes: _Axes, base_key: str | None) -> Iterator[str]:
-    """From the top down, each label at least a line below the one before."""
-    free = -math.inf
-    for point in points:
-        at = axes.at_x(point.intensity), axes.at_y(point.tflop_per_s)
-        label_y = max(at[1], free)
-        free = label_y + LINE
-        yield _point(point, at, label_y, filled=point.entry.key == base_key)
+    """Labels make room for each other, within the frame."""
+    places = [(axes.at_x(point.intensity), axes.at_y(point.tflop_per_s)) for point in points]
+    labels = spread([y / LOWEST for _, y in places], apart=LINE / LOWEST)
+    for point, at, label in zip(points, places, labels, strict=True):
+        yield _point(point, at, label * LOWEST, filled=point.entry.key == base_key)
 
 
 def _point(point: Point[Entry], at: tuple[float, float], label_y: float, *, filled: bool) -> str:

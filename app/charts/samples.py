@@ -43,10 +43,14 @@ class Sample:
     place: float
 
 
+def has_samples(entries: Sequence[Entry], by: By) -> bool:
+    return bool(_sampled(entries, by))
+
+
 def samples_figure(entries: Sequence[Entry], *, by: By, base_key: str | None, dark: bool) -> go.Figure | None:
     """One row per variant: each sample's distance from its variant's own median, from the row's top down, neighbouring
     builds in two colours with a stroke at each build's median; None where no samples are kept."""
-    sampled = [(e, m) for e in entries if (m := time(e, by)) is not None and m.samples]
+    sampled = _sampled(entries, by)
     if not sampled:
         return None
     ink, unit = DARK if dark else LIGHT, time_unit(sampled[0][0].workload)
@@ -78,6 +82,10 @@ def ordered(metric: Metric) -> list[Sample]:
         Sample(samples[index], rank[builds[index]], (place + GAP * rank[builds[index]]) / last)
         for place, index in enumerate(order)
     ]
+
+
+def _sampled(entries: Sequence[Entry], by: By) -> list[tuple[Entry, Metric]]:
+    return [(e, m) for e in entries if (m := time(e, by)) is not None and m.samples]
 
 
 def _points(

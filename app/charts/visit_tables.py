@@ -15,12 +15,12 @@ NS_PER_MS = 1e6
 VISITED = ("first_call", "first_shape", "second_visit")
 
 
-def first_visits_html(entries: Iterable[Entry]) -> str:
+def first_visits_html(entries: Iterable[Entry], *, base_key: str | None) -> str:
     """What first calls and first visits cost beside a steady call; empty where none was measured."""
     measured = [(entry, entry.run) for entry in entries if entry.run is not None and _is_visited(entry.run)]
     if not measured:
         return ""
-    rows = "".join(_visited(entry, run) for entry, run in measured)
+    rows = "".join(_visited(entry, run, filled=entry.key == base_key) for entry, run in measured)
     name = "First calls" if walked([entry for entry, _ in measured]) else "First visits"  # a walk has that name
     title = f'<div class="fs-section"><h2>{name}</h2><span>single calls, never averaged in</span></div>'
     head = (
@@ -33,7 +33,7 @@ def first_visits_html(entries: Iterable[Entry]) -> str:
     return f'<div class="fs">{title}<div class="fs-scroll">{table}</div>{_notes(measured)}</div>'
 
 
-def walk_table(costs: Sequence[VisitCost], noun: str) -> str:
+def walk_table(costs: Sequence[VisitCost], noun: str, *, base_key: str | None) -> str:
     """A fold with the medians over all values, and the dearest value of each variant."""
     head = (
         '<th scope="col">Variant</th>'
@@ -42,7 +42,7 @@ def walk_table(costs: Sequence[VisitCost], noun: str) -> str:
         '<th scope="col" class="num">Extra<small>ms</small></th>'
         f'<th scope="col" class="num">Dearest<small>ms, at {escape(noun)}</small></th>'
     )
-    rows = "".join(_walked(cost) for cost in costs)
+    rows = "".join(_walked(cost, filled=cost.entry.key == base_key) for cost in costs)
     table = f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
     number = max(len(visits(cost.entry)) for cost in costs)
     summary = f"The numbers: medians over {number:,} values; every visit is in the export"
@@ -50,10 +50,12 @@ def walk_table(costs: Sequence[VisitCost], noun: str) -> str:
 
 
 def _notes(measured: Iterable[tuple[Entry, Run]]) -> str:
-    """What was left out, for those who cannot hover."""
-    items = "".join(
-        f"<li>{variant(entry.variant)}: {escape(note)}</li>" for entry, run in measured for note in run.notes
-    )
+    """What was left out, for those who cannot hover; once for all runs that it is true of."""
+    told: dict[str, list[str]] = {}
+    for entry, run in measured:
+        for note in run.notes:
+            told.setdefault(note, []).append(variant(entry.variant))
+    items = "".join(f"<li>{', '.join(names)}: {escape(note)}</li>" for note, names in told.items())
     return f'<ul class="fs-notes">{items}</ul>' if items else ""
 
 
@@ -61,15 +63,16 @@ def _is_visited(run: Run) -> bool:
     return any(run.metric(name) is not None for name in VISITED)
 
 
-def _visited(entry: Entry, run: Run) -> str:
+def _visited(entry: Entry, run: Run, *, filled: bool) -> str:
     cells = "".join(f'<td class="num">{_time(run, name)}</td>' for name in VISITED)
-    return f'<tr><th scope="row" class="fs-nowrap">{key_box(entry.key)} {variant(entry.variant)}</th>{cells}</tr>'
+    name = f"{key_box(entry.key, filled=filled)} {variant(entry.variant)}"
+    return f'<tr><th scope="row" class="fs-nowrap">{name}</th>{cells}</tr>'
 
 
 def _time(run: Run, name: str) -> str:
     metric = run.metric(name)
     if metric is None:
-        return missing("; ".join(run.notes) or "not measured")
+        return missing("not measured; the notes below may say why" if run.notes else "not measured")
     return f'<span title="{_in_words(run, metric.value)}">{_ms(metric.value)}</span>'
 
 
@@ -80,12 +83,12 @@ def _in_words(run: Run, ns: float) -> str:
     return escape(f"{prose_time(ns)}{steady}")
 
 
-def _walked(cost: VisitCost) -> str:
+def _walked(cost: VisitCost, *, filled: bool) -> str:
     dearest = max(visits(cost.entry), key=lambda visit: visit.first_ns)
     figures = (cost.first_ns, cost.second_ns, cost.extra_ns)
     cells = "".join(f'<td class="num">{_ms(ns)}</td>' for ns in figures)
     last = f'<td class="num">{_ms(dearest.first_ns)} <span class="fs-muted">at {dearest.value:,}</span></td>'
-    name = f'<th scope="row">{key_box(cost.entry.key)} {variant(cost.entry.variant)}</th>'
+    name = f'<th scope="row">{key_box(cost.entry.key, filled=filled)} {variant(cost.entry.variant)}</th>'
     return f"<tr>{name}{cells}{last}</tr>"
 
 

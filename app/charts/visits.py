@@ -69,7 +69,7 @@ def visits_html(entries: Sequence[Entry], *, base_key: str | None) -> str:
         chart = f'{_hovering(lines)}<div class="fs-plot many" style="--height:{HEIGHT_PX}px">{plot}</div>'
     else:
         chart = f'<div class="fs-plot" style="--height:{HEIGHT_PX}px">{plot}</div>'
-    return f'<div class="fs fs-visits">{title}{chart}{walk_table(costs, noun)}</div>'
+    return f'<div class="fs fs-visits">{title}{chart}{walk_table(costs, noun, base_key=base_key)}</div>'
 
 
 def _lines(entries: Sequence[Entry], base_key: str | None) -> list[_Line]:

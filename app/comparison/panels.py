@@ -9,7 +9,7 @@ import streamlit as st
 from app.charts.deep import deep_html
 from app.charts.health import health_html
 from app.charts.kernels import kernels_html
-from app.charts.samples import samples_figure
+from app.charts.samples import has_samples, samples_figure
 from app.charts.visit_tables import first_visits_html
 from app.comparison.choice import Choice
 from app.markup import page, section
@@ -53,22 +53,26 @@ def kernel_panel(rows: Sequence[ComparedRow], *, suffix: str) -> None:
     with left:
         if listed:
             _kernels(listed, suffix)
-    first_visits = first_visits_html([row.entry for row in rows])
+    base_key = next((row.entry.key for row in rows if row.is_baseline), None)
+    first_visits = first_visits_html([row.entry for row in rows], base_key=base_key)
     if first_visits:
         right.html(first_visits)
 
 
 def samples_panel(rows: Sequence[ComparedRow], *, suffix: str, choice: Choice) -> None:
-    """Behind a switch: most readers need the spread alone, and only who asks loads the chart's library."""
-    base_key = next((row.entry.key for row in rows if row.is_baseline), None)
-    dark = st.context.theme.type == "dark"
-    figure = samples_figure([row.entry for row in rows], by=choice.by, base_key=base_key, dark=dark)
-    if figure is None:
+    """Behind a switch: most readers need the spread alone, and only who asks waits for the chart."""
+    entries = [row.entry for row in rows]
+    if not has_samples(entries, choice.by):
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"panel-samples{suffix}"):
         st.html(section("Samples", aside="every one, in the order taken"), width="content")
         shown = st.toggle("Show every sample", key=f"samples{suffix}", bind="query-params")
-    if shown:
+    if not shown:
+        return
+    base_key = next((row.entry.key for row in rows if row.is_baseline), None)
+    dark = st.context.theme.type == "dark"
+    figure = samples_figure(entries, by=choice.by, base_key=base_key, dark=dark)
+    if figure is not None:
         st.plotly_chart(figure, theme=None, config={"displayModeBar": False}, key=f"samples-chart{suffix}")
 
 

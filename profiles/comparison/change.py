@@ -8,6 +8,7 @@ from profiles.comparison.parts import Part, text
 from profiles.results import Counts
 
 SAME_MEMORY = 0.01
+LITTLE_MEMORY = 1 << 20
 
 
 def changes(base: Entry, best: Entry) -> tuple[Part, ...]:
@@ -57,7 +58,7 @@ def _is_fill(kind: str) -> bool:
 
 def _memory(base: Entry, best: Entry) -> str | None:
     before, after = _value(base, "peak_memory"), _value(best, "peak_memory")
-    if before is None or after is None:
+    if before is None or after is None or max(before, after) < LITTLE_MEMORY:
         return None
     if abs(after - before) <= SAME_MEMORY * max(before, after):
         return f"both take {figures.mib(after)} MiB of peak memory"

@@ -1,4 +1,4 @@
-"""Doubts that all runs share: such a reason speaks about how was measured, so it is told once and not at each number."""
+"""Doubts that all runs share: the reason lies in how was measured, so that it is told once."""
 
 from __future__ import annotations
 

@@ -73,8 +73,10 @@ def percent(share: float) -> str:
 
 
 def mib(size_bytes: float) -> str:
-    """MiB as a bare number; below 10 with one decimal, where it is not whole."""
+    """MiB as a bare number; below 10 with one decimal, where it is not whole; never 0 for what is not nothing."""
     value = size_bytes / MIB
+    if 0 < value < 0.095:
+        return f"{value:.2g}"
     return f"{value:,.0f}" if value >= 9.95 or value == round(value) else f"{value:.1f}"
 
 

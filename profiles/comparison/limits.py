@@ -19,6 +19,8 @@ NEAR = 1 / 3
 """From this share of the measured time on, a limit explains it; a run that takes three times as long as each of them
 waits for something else."""
 
+HOST_RATIO = 1.25
+
 
 class Bound(StrEnum):
     MEMORY = "memory-bound"
@@ -41,8 +43,9 @@ class Standing:
     """`limits` are what the operation needs at least, longest first; `own` what this implementation does besides.
 
     `share` is the longest limit ÷ the measured time; `label` says what the time is near to, None where too little is
-    known. `text` is the sum in words, or the reason why there is none. On the roofline a run stands at `intensity`
-    (useful FLOPs per byte: `exact`: of the bytes that it moves; else of the least) and `tflop_per_s`.
+    known. `why` is the sum in words, or the reason why there is none; `host_ns` a call back to back where that waits
+    for the host. On the roofline a run stands at `intensity` (useful FLOPs per byte: `exact`: of the bytes that it moves;
+    else of the least) and `tflop_per_s`.
     """
 
     limits: tuple[Limit, ...] = ()
@@ -50,10 +53,18 @@ class Standing:
     measured_ns: float | None = None
     share: float | None = None
     label: Bound | None = None
-    text: str = ""
+    why: str = ""
+    host_ns: float | None = None
     intensity: float | None = None
     exact: bool = False
     tflop_per_s: float | None = None
+
+    @property
+    def text(self) -> str:
+        """All of it in words."""
+        if self.host_ns is None:
+            return self.why
+        return f"{self.why}. Called back to back it waits for the host: {prose_time(self.host_ns)} a call"
 
 
 def share_words(share: float) -> str:
@@ -66,11 +77,11 @@ def standing(entry: Entry) -> Standing:
     run, ceilings = entry.run, entry.ceilings
     time = None if run is None else principal(run)
     if run is None or time is None:
-        return Standing(text="no time was measured")
+        return Standing(why="no time was measured")
     if ceilings is None:
-        return Standing(measured_ns=time.value, text="what this device can do at most was not measured")
+        return Standing(measured_ns=time.value, why="what this device can do at most was not measured")
     if run.costs is None:
-        return Standing(measured_ns=time.value, text="what the operation needs at least was not recorded")
+        return Standing(measured_ns=time.value, why="what the operation needs at least was not recorded")
     limits = _longest_first(_needs(run.costs, run.counts, ceilings, entry.workload, cold=is_cold(entry)))
     own = _longest_first(_does(run, run.costs, ceilings, entry.workload))
     return _judged(run, time, entry.workload, limits, own)
@@ -163,7 +174,7 @@ def _launches(counts: Counts | None, ceilings: Ceilings) -> Iterator[Limit]:
 
 
 def _judged(run: Run, time: Metric, workload: Workload, limits: tuple[Limit, ...], own: tuple[Limit, ...]) -> Standing:
-    label, text = _label(run, time, workload, limits, own)
+    label, why = _label(run, time, workload, limits, own)
     costs = run.costs
     assert costs is not None, "asked before"
     moved, flops = moved_bytes(run), costs.useful_flops
@@ -173,7 +184,8 @@ def _judged(run: Run, time: Metric, workload: Workload, limits: tuple[Limit, ...
         measured_ns=time.value,
         share=limits[0].ns / time.value if limits else None,
         label=label,
-        text=text + _host(run),
+        why=why,
+        host_ns=_host_ns(run),
         intensity=None if not flops else flops / max(moved or 0, costs.least_bytes),
         exact=moved is not None,
         tflop_per_s=None if not flops else flops / time.value / 1e3,
@@ -206,9 +218,10 @@ def _of_measured(limit: Limit, time: Metric, written: str) -> str:
     return f"{limit.words} of the measured {written} ({percent(share)})"
 
 
-def _host(run: Run) -> str:
-    """Back-to-back calls that take far longer than the device needs wait for the host: the device's time hides it."""
+def _host_ns(run: Run) -> float | None:
+    """Of back-to-back calls that take far longer than the device needs: they wait for the host, whose time the GPU time
+    hides."""
     device, steady = run.metric("gpu_time"), run.metric("call_time")
-    if device is None or steady is None or steady.value < 1.25 * device.value:
-        return ""
-    return f". Called back to back it waits for the host: {prose_time(steady.value)} a call"
+    if device is None or steady is None or steady.value < HOST_RATIO * device.value:
+        return None
+    return steady.value

@@ -143,7 +143,7 @@ def test_names_and_reasons_from_outside_are_escaped_everywhere() -> None:
         ledger_html(laid_out, base_key="A"),
         bars_html(entries, base_key="A", subtitle=EVIL),
         kernels_html(run, unit=MICROSECONDS, stages=5, on_cpu=False),
-        first_visits_html(entries),
+        first_visits_html(entries, base_key="A"),
         health_html(EVIL, [Finding(code="x", message=EVIL, count=1, doubtful=(EVIL,))]),
     )
     for html in pages:

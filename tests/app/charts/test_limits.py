@@ -12,7 +12,7 @@ from app.charts.deep import deep_html
 from app.charts.kernels import kernels_html
 from app.charts.launch import launch_cell, launch_words
 from app.charts.limits import limit_cell, limits_html
-from app.charts.roofline import HEIGHT, WIDTH
+from app.charts.roofline import BOTTOM, HEIGHT, WIDTH
 from app.charts.table import table_html
 from app.commands.variant_table import described
 from profiles.ceilings import Bandwidth, Ceilings, Costs, MatmulRate
@@ -102,6 +102,21 @@ def test_the_labels_of_the_roofline_do_not_cover_each_other() -> None:
     html = limits_html(_entries(), base_key="A")
     tops = [float(top) for top in re.findall(r'<span class="name[^"]*" style="left:[\d.]+px;top:([\d.]+)px', html)]
     assert all(later - earlier >= 15 for earlier, later in pairwise(tops))
+
+
+def test_labels_of_alike_variants_stay_within_the_roofline() -> None:
+    slow = Costs(least_bytes=134 * MB, read_bytes=100 * MB, moved_bytes=134 * MB, useful_flops=10**7)
+    runs = tuple(msgspec.structs.replace(run, costs=slow) for run in ladder_runs())
+    html = limits_html(entries_of(msgspec.structs.replace(results(*runs), ceilings=CEILINGS)), base_key="A")
+    tops = [float(top) for top in re.findall(r'<span class="name[^"]*" style="left:[\d.]+px;top:([\d.]+)px', html)]
+    assert len(tops) == len(runs)
+    assert max(tops) < HEIGHT - BOTTOM - 16
+
+
+def test_that_calls_wait_for_the_host_is_told_once() -> None:
+    text = _text(limits_html(_entries(), base_key="A"))
+    assert text.count("for the host") == 1
+    assert "Called back to back, 2 of 7 wait for the host, a call each: sdpa_flash 362.8 µs , sdpa_cudnn 281.5" in text
 
 
 def test_an_operation_without_flops_has_sums_and_no_roofline() -> None:

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import pytest
 
-from app.charts.samples import DARK, GAP, samples_figure
+from app.charts.samples import DARK, GAP, has_samples, samples_figure
 from profiles.comparison.entry import MeasuredEntry
 from profiles.comparison.speed import By
 from profiles.plan import Plan
@@ -42,6 +42,8 @@ def test_rows_do_not_touch_and_follow_the_theme() -> None:
 
 
 def test_without_samples_there_is_no_chart() -> None:
+    assert not has_samples([entry("A", "naive", None)], By.GPU_TIME)
+    assert has_samples([entry("A", "naive", (1.0,))], By.GPU_TIME)
     assert samples_figure([entry("A", "naive", None)], by=By.GPU_TIME, base_key="A", dark=False) is None
     assert samples_figure([entry("A", "naive", (1.0,))], by=By.CALL_TIME, base_key="A", dark=False) is None
 

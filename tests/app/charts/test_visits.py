@@ -109,7 +109,7 @@ def test_the_chart_is_said_in_words_and_its_numbers_are_in_a_table() -> None:
 def test_names_and_axes_from_a_file_are_escaped_and_all_tags_close() -> None:
     evil = msgspec.structs.replace(visited(ladder_runs()[2], first_ms=47.8, axis=EVIL), variant=EVIL)
     html = visits_html(_walked(evil), base_key=None) + first_visits_html(
-        _walked(msgspec.structs.replace(evil, notes=(EVIL,)))
+        _walked(msgspec.structs.replace(evil, notes=(EVIL,))), base_key=None
     )
     assert "<img" not in html
     assert "&lt;img" in html
@@ -137,11 +137,20 @@ def test_a_fixed_shape_s_visits_stand_beside_first_calls_with_what_was_left_out(
     metrics = (one("first_shape", "ns", 47.8e6, "single"), one("second_visit", "ns", 41_000, "single"))
     visited_run = msgspec.structs.replace(run, metrics=(*run.metrics, *metrics))
     spared = msgspec.structs.replace(ladder_runs()[4], notes=("no new shape was visited: it was long",))
-    html = first_visits_html(entries_of(results(visited_run, spared)))
+    html = first_visits_html(entries_of(results(visited_run, spared)), base_key="A")
+    assert '<span class="fs-key base">A</span>' in html
     rows = [re.sub(r"<[^>]+>", " ", row).split() for row in re.findall(r"<tr>.*?</tr>", html)[1:]]
     assert rows == [["A", "sdpa_auto", "8.39", "47.8", "0.041"], ["B", "sdpa_flash", "14.5", "–", "–"]]
     assert "sdpa_flash</code>: no new shape was visited: it was long" in html
     assert 'title="47.8 ms, as long as 228 steady calls"' in html
+
+
+def test_a_note_of_several_runs_is_told_once() -> None:
+    late = "1 late sample was void"
+    runs = (msgspec.structs.replace(run, notes=(late,)) for run in ladder_runs()[:2])
+    html = first_visits_html(entries_of(results(*runs)), base_key="A")
+    assert html.count(late) == 1
+    assert re.sub(r"<[^>]+>", "", html).endswith(f"naive, naive_inplace: {late}")
 
 
 def test_every_visit_is_a_line_of_the_spreadsheet() -> None:

@@ -144,3 +144,13 @@ def test_list_answer_tells_the_first_workload_and_counts_the_others() -> None:
 
 def test_list_answer_waits_for_something_to_tell() -> None:
     assert whole_answer([Waiting("A", "naive")]) is None
+
+
+def test_memory_that_weighs_nothing_is_left_to_the_table() -> None:
+    def small(run: Run, size: float) -> Run:
+        metrics = (msgspec.structs.replace(m, value=size) if m.name == "peak_memory" else m for m in run.metrics)
+        return msgspec.structs.replace(run, metrics=tuple(metrics))
+
+    naive, auto = ladder_runs()[0], ladder_runs()[2]
+    assert "memory" not in answer(entries_of(results(small(naive, 2e5), small(auto, 2e4)))).text
+    assert "memory" in answer(entries_of(results(small(naive, 2e6), small(auto, 2e4)))).text

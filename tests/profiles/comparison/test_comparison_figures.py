@@ -90,3 +90,8 @@ def test_an_interval_near_one_can_keep_three_decimals() -> None:
 )
 def test_an_interval_of_shares_tells_its_ends_apart(low: float, high: float, written: str) -> None:
     assert figures.percent_range(low, high) == written
+
+
+@pytest.mark.parametrize(("size", "written"), [(0, "0"), (24_576, "0.023"), (209_715, "0.2"), (32 << 20, "32")])
+def test_little_memory_is_not_written_as_none(size: float, written: str) -> None:
+    assert figures.mib(size) == written
