@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from profiles.measure import load, rounds
+from profiles.measure import load
 from profiles.measure.candidate import Candidate
 from profiles.measure.failures import VariantError
 from profiles.measure.rounds import Pace
@@ -153,21 +152,20 @@ def test_calls_so_long_that_builds_do_not_fit_have_fewer_with_a_doubt() -> None:
     assert call_time.doubt == "only 3 samples: one call takes 0.7 s"
 
 
-def test_under_sustained_load_the_device_is_kept_busy_between_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(load, "REST_S", 0.02)  # longer than what a busy machine inserts by itself
-    monkeypatch.setattr(rounds, "BLOCK_S", 0.02)
-    stamps: dict[Load, list[float]] = {Load.BURST: [], Load.SUSTAINED: []}
-    for kind, times in stamps.items():
+@pytest.mark.parametrize(("kind", "rests"), [(Load.BURST, True), (Load.SUSTAINED, False)])
+def test_before_a_block_the_device_rests_or_is_kept_busy(kind: Load, rests: bool) -> None:
+    called_s: list[float] = []
+    start = time.monotonic()
+    load.before_block(kind, lambda: called_s.append(time.monotonic()), CPU, block_s=1.0)
+    assert time.monotonic() - start >= load.REST_S
+    assert (called_s == []) == rests
 
-        def stamped(p: Pair, times: list[float] = times) -> Tensor:
-            times.append(time.monotonic())
-            return p.x @ p.y
 
-        plan = Plan(samples=20, builds=2, budget_s=1.0, load=kind)
-        time_functions({"stamped": stamped}, pair, device=CPU, plan=plan)
-    rests = {kind: sum(after - before > 0.015 for before, after in pairwise(s)) for kind, s in stamps.items()}
-    assert rests[Load.BURST] >= 20
-    assert rests[Load.SUSTAINED] < rests[Load.BURST] / 2
+def test_under_sustained_load_the_device_settles_before_it_is_timed() -> None:
+    plan = Plan(samples=20, builds=2, budget_s=1.0, load=Load.SUSTAINED)
+    start = time.monotonic()
+    time_functions({"product": multiply}, pair, device=CPU, plan=plan)
+    assert time.monotonic() - start >= load.CPU_SETTLING_S
 
 
 def test_what_a_function_raises_names_it() -> None:
