@@ -44,7 +44,7 @@ class Standing:
 
     `share` is the longest limit ÷ the measured time; `label` says what the time is near to, None where too little is
     known. `why` is the sum in words, or the reason why there is none; `host_ns` a call back to back where that waits
-    for the host. On the roofline a run stands at `intensity` (useful FLOPs per byte: `exact`: of the bytes that it moves;
+    for the host. On the roofline a run stands at `intensity` (useful FLOPs per byte, `exact`: of the bytes it moves,
     else of the least) and `tflop_per_s`.
     """
 
