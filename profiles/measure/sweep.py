@@ -57,6 +57,7 @@ class Sweep:
 
     def run(self, candidates: Sequence[Candidate], step: Step, extent: Extent) -> None:
         for build in count():
+            _leave_places(candidates)  # their memory is for the new ones
             alive = [c for c in candidates if not self.lost(c)]
             extra = build >= extent.least_builds
             taking = [c for c in alive if takes_part(_pace(c), build, extra=extra)]
@@ -64,7 +65,8 @@ class Sweep:
                 return
             self._begin(build, taking, step)
             if not self._rounds(build, taking, step, extent):
-                return
+                break
+        _leave_places(candidates)
 
     def work(self, candidate: Candidate, work: Callable[[Candidate], None]) -> bool:
         if self.lost(candidate):
@@ -75,8 +77,6 @@ class Sweep:
         return done
 
     def _begin(self, build: int, taking: Sequence[Candidate], step: Step) -> None:
-        for candidate in taking:
-            candidate.times.place = candidate.times.replay = None  # their memory is for the new ones
         gc.collect()
         for candidate, place in zip(taking, self._builds.places(build, [c.subject for c in taking]), strict=True):
             candidate.times.place = place
@@ -98,6 +98,12 @@ class Sweep:
         return time.monotonic() > extent.until_s and all(
             step.taken(c) >= min(extent.least_turns, _pace(c).samples) for c in taking if not self.lost(c)
         )
+
+
+def _leave_places(candidates: Sequence[Candidate]) -> None:
+    """Also of those that are lost, or sit out: their buffers and graphs would stay as long as the others are timed."""
+    for candidate in candidates:
+        candidate.times.place = candidate.times.replay = None
 
 
 def takes_part(pace: Pace, build: int, *, extra: bool) -> bool:
