@@ -52,24 +52,34 @@ class Builds:
     """Makes the places of one build after the other.
 
     Past builds' buffers are kept as long as memory is plenty: an allocator would hand the same addresses out again.
-    `fresh` is False once the inputs are so large that they were used as they are.
+    `fresh` is False once inputs were used as they are, since there was no memory for copies.
     """
 
     def __init__(self, device: torch.device, cache: CacheState, template: Any) -> None:
-        """`template` are inputs whose values every build has."""
+        """`template` are inputs whose values every build has. Calls between now and the first build show what memory
+        they need."""
         self._device, self._cache, self._template = device, cache, template
         self._size = rotation.size_bytes(rotation.tensors(template))
         self._past: deque[tuple[list[Any], int]] = deque()
         self._tidy = device.type == "cuda"
         self._for_calls: int | None = None
         self.fresh = True
+        if self._tidy:
+            torch.cuda.reset_peak_memory_stats(device)  # checks held references and poison: calls need neither
 
     def places(self, build: int, subjects: Sequence[Subject]) -> list[Place]:
-        """One for each of the subjects, in their order."""
+        """One for each of the subjects, in their order; all on the template where there is no memory for more."""
         room = self._make_room() // SHARE_FOR_BUFFERS
-        if self._size > SHARE_FOR_BUFFERS // 2 * room:
-            self.fresh = False
-            return [self._place(build, subject, [self._template]) for subject in subjects]
+        if self._size <= SHARE_FOR_BUFFERS // 2 * room:
+            try:
+                return self._with_buffers(build, subjects, room)
+            except torch.OutOfMemoryError:  # somebody else uses the device too; no candidate is to blame
+                self._past.clear()
+        self.fresh = False
+        return [self._place(build, subject, [self._template]) for subject in subjects]
+
+    def _with_buffers(self, build: int, subjects: Sequence[Subject], room: int) -> list[Place]:
+        """Each with buffers of its own, or all with the same ones where those would not fit."""
         first = self._copies(subjects[0], room)
         size = rotation.size_bytes(t for inputs in first for t in rotation.tensors(inputs))
         if size * len(subjects) <= room:
@@ -86,7 +96,7 @@ class Builds:
 
     def notes(self, subject: Subject) -> Iterator[str]:
         if not self.fresh:
-            yield "every build had the same buffers: there is no memory for others"
+            yield "not every build had buffers of its own: there is no memory for others"
         elif self._keeps_weights(subject):
             yield "the weights keep their addresses in all builds: the graphs that torch records read them there"
 

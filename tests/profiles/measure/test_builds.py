@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import weakref
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,7 +29,7 @@ class Inputs:
     x: Tensor
     weight: nn.Parameter
     mask: Tensor
-    model: nn.Module
+    model: nn.Linear
 
 
 def inputs(size: int = 1000) -> Inputs:
@@ -80,7 +81,21 @@ def test_inputs_that_fit_only_once_are_used_as_they_are_with_a_note(monkeypatch:
     builds = Builds(CPU, CacheState(CPU, CachePolicy.WARM), template)
     places = [place for build in range(2) for place in builds.places(build, [subject()])]
     assert all(place.single.inputs is template for place in places)
-    assert list(builds.notes(subject())) == ["every build had the same buffers: there is no memory for others"]
+    assert list(builds.notes(subject())) == ["not every build had buffers of its own: there is no memory for others"]
+
+
+def test_memory_that_somebody_else_took_meanwhile_ends_no_trial() -> None:
+    """Copying runs out of memory though enough was free when it was asked."""
+    template = inputs()
+    builds = Builds(CPU, TakenByOthers(CPU, CachePolicy.WARM), template)
+    (place,) = builds.places(0, [subject()])
+    assert place.single.inputs is template
+    assert not builds.fresh
+
+
+class TakenByOthers(CacheState):
+    def copies(self, inputs: Any, *, kept: Sequence[Tensor], room_bytes: int) -> list[Any]:  # noqa: ARG002 - as it is
+        raise torch.OutOfMemoryError("CUDA out of memory.")
 
 
 def test_buffers_of_many_builds_do_not_pile_up(monkeypatch: pytest.MonkeyPatch) -> None:

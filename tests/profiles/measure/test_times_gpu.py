@@ -15,6 +15,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import rms_norm
 
+from profiles.measure.builds import Builds, needed_by_calls
+from profiles.measure.cache_policy import CacheState
 from profiles.measure.cupti_time import busy_times
 from profiles.measure.gate import Gate
 from profiles.measure.graph_time import CaptureError, Replay, side_stream
@@ -201,6 +203,17 @@ def test_memory_is_told_apart() -> None:
     assert found.workspace == 64 << 20
     assert found.reserved is not None
     assert found.reserved >= found.peak
+
+
+def test_only_what_calls_have_needed_since_is_kept_free_of_buffers() -> None:
+    """Not what was held before timing: references in float64, and poison in all that the allocator holds free."""
+    large = torch.ones(1 << 28, device=DEVICE)  # 1 GiB
+    del large
+    x = torch.ones(1 << 20, device=DEVICE)
+    Builds(DEVICE, CacheState(DEVICE, CachePolicy.WARM), x)
+    output = x + 1
+    del output
+    assert needed_by_calls(DEVICE) == 4 << 20
 
 
 def test_energy_is_measured_where_the_plan_asks_for_it() -> None:
