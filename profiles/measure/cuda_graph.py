@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 
+from profiles.measure.failures import first_cause
 from profiles.operations.implementation import Forward, Output, UnsupportedError
 
 WARM_UP_CALLS = 3  # on another stream, as torch asks for: libraries make their handles and plans outside the capture
@@ -42,7 +43,7 @@ class CapturedCall:
             with cuda.graph(graph):
                 self._output = self.captured(inputs)
         except RuntimeError as error:
-            raise UnsupportedError(f"cannot be captured in a CUDA graph: {_first_cause(error)}") from error
+            raise UnsupportedError(f"cannot be captured in a CUDA graph: {first_cause(error)}") from error
         self._replay = graph.replay
 
 
@@ -59,10 +60,3 @@ def _warm_up(function: Forward, inputs: Any) -> None:
         for _ in range(WARM_UP_CALLS):
             function(inputs)
     current.wait_stream(side)
-
-
-def _first_cause(error: BaseException) -> str:
-    """What broke the capture: ending a broken one raises too, and hides the error before it."""
-    while error.__context__ is not None:
-        error = error.__context__
-    return " ".join(str(error).split("\n")[0].split())

@@ -39,7 +39,7 @@ def code_of(variant: str) -> Iterator[None]:
     try:
         yield
     except Exception as error:  # the edge between our code and what is measured, which may raise anything
-        if breaks_the_device(error):
+        if isinstance(error, DeviceLostError) or breaks_the_device(error):
             raise DeviceLostError(_one_line(error)) from error
         raise VariantError(ended(variant, error)) from error
 
@@ -73,6 +73,13 @@ def refused(variant: str, reason: str, receipt: Receipt | None = None) -> Run:
 
 def failed(variant: str, kind: FailureKind, message: str) -> Run:
     return Run(variant=variant, status=RunStatus.FAILED, failure=Failure(kind=kind, message=message))
+
+
+def first_cause(error: BaseException) -> str:
+    """What broke the capture of a CUDA graph, in a line: ending a broken one raises too, and hides the error before."""
+    while error.__context__ is not None:
+        error = error.__context__
+    return " ".join(str(error).split("\n")[0].split()) or type(error).__name__
 
 
 def _one_line(error: Exception) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 import torch
 
 from profiles.measure.device import DeviceLostError, synchronise
+from profiles.measure.failures import first_cause
 from profiles.measure.subject import Subject
 
 WARM_UP_CALLS = 2
@@ -41,7 +42,7 @@ class Replay:
             synchronise(device)
         except Exception as error:  # what is captured, and the capture itself, may raise anything
             self._abandon()
-            raise CaptureError(_first_cause(error)) from error
+            raise CaptureError(first_cause(error)) from error
 
     def __call__(self) -> None:
         self._graph.replay()
@@ -78,7 +79,7 @@ class Replay:
             synchronise(self._device)
             torch.ones(1, device=self._device).add_(1).item()
         except RuntimeError as error:
-            raise DeviceLostError(f"capturing a CUDA graph broke the device: {_first_cause(error)}") from error
+            raise DeviceLostError(f"capturing a CUDA graph broke the device: {first_cause(error)}") from error
 
     def _leave_with_another(self) -> None:
         """Torch's random generator leaves its capturing state with the next capture that succeeds."""
@@ -101,10 +102,3 @@ class Replay:
             if tell is not None:
                 with suppress(RuntimeError):
                     tell(self._device.index or 0, self._pool)
-
-
-def _first_cause(error: BaseException) -> str:
-    """What broke the capture: ending a broken one raises too, and hides the error before it."""
-    while error.__context__ is not None:
-        error = error.__context__
-    return " ".join(str(error).split("\n")[0].split()) or type(error).__name__

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from profiles.measure.device import DeviceLostError
-from profiles.measure.failures import VariantError, code_of, ended
+from profiles.measure.failures import VariantError, code_of, ended, first_cause
 from profiles.measure.forks import Spotlight, run_in_fork
 from profiles.measure.memory import call_memory
 from profiles.measure.messages import Inbox, Message, Outbox, Passed, Trouble
@@ -186,6 +186,25 @@ def test_a_broken_device_is_no_ordinary_failure() -> None:
     error = RuntimeError("CUDA error: an illegal memory access was encountered")
     with pytest.raises(DeviceLostError, match="illegal memory access"), code_of("naive"):
         raise error
+
+
+def test_a_device_that_a_capture_broke_is_lost_whatever_the_first_cause_was() -> None:
+    """Else the next variant that is called meets the broken device, and is blamed."""
+    error = DeviceLostError("capturing a CUDA graph broke the device: operation not permitted")
+    with pytest.raises(DeviceLostError, match="operation not permitted"), code_of("naive"):
+        raise error
+
+
+def test_the_first_cause_of_a_broken_capture_is_what_the_call_did() -> None:
+    def breaks() -> None:
+        try:
+            raise ValueError("asks the device\nand more")
+        finally:
+            raise RuntimeError("the capture was invalidated")
+
+    with pytest.raises(RuntimeError) as caught:
+        breaks()
+    assert first_cause(caught.value) == "asks the device"
 
 
 def test_code_of_a_variant_may_raise_anything() -> None:
