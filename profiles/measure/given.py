@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
+from profiles.measure.rotation import tensors
 from profiles.measure.row_errors import bits
 
 
@@ -54,22 +54,7 @@ class Given:
         return _sums(self._weights) != self._sums
 
 
-def tensors(inputs: Any) -> list[Tensor]:
-    """The tensors of an operation's inputs (a dataclass), those of modules in it included, in a fixed order."""
-    return list(_tensors(inputs))
-
-
-def _tensors(inputs: Any) -> Iterator[Tensor]:
-    for field in dataclasses.fields(inputs):
-        value = getattr(inputs, field.name)
-        if isinstance(value, Tensor):
-            yield value
-        elif isinstance(value, nn.Module):
-            yield from value.parameters()
-            yield from value.buffers()
-
-
-def _copy(sources: list[Tensor], targets: list[Tensor]) -> None:
+def _copy(sources: Sequence[Tensor], targets: Sequence[Tensor]) -> None:
     for source, target in zip(sources, targets, strict=True):
         target.copy_(source)
 

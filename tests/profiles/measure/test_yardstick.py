@@ -13,8 +13,9 @@ from torch import Tensor, nn
 from profiles.measure import poison, row_errors
 from profiles.measure.correctness import check
 from profiles.measure.failures import YardstickError, ended
-from profiles.measure.given import Given, tensors
+from profiles.measure.given import Given
 from profiles.measure.poison import free_sizes, poison_free_memory, poison_outputs, unwritten_rows
+from profiles.measure.rotation import tensors
 from profiles.measure.row_errors import whole
 from profiles.measure.yardstick import yardstick
 from profiles.results import FailureKind, RunStatus
