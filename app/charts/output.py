@@ -21,7 +21,7 @@ def output(run: Run, doubts: Doubts) -> str:
         label = f"{badge('incorrect', Tone.BAD)} {escape(_wrong(found))}".rstrip()
         return doubts.note(label, found.reason) if found.reason else titled(label, _whole(found))
     varies = varying_sentence(found)
-    before = f"{doubts.note(muted('varies'), varies)}&ensp;" if varies else ""
+    before = f"{doubts.note(muted('varies'), varies)}&emsp;" if varies else ""
     figure = f'<span class="fs-tick">✓</span> {error(found.relative_l2)}'
     return f'<span class="fs-nowrap">{before}{titled(figure, _right(found))}</span>'
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from html import escape
 
 from app.charts.markup import key_box, missing, titled, variant
@@ -11,6 +12,19 @@ from profiles.comparison.dispatch import backend, fallen, mechanism, receipts
 from profiles.comparison.entry import Entry
 from profiles.results import Receipt, Run
 from profiles.variant import Execution, VariantError, parse_variant
+
+
+@dataclass(frozen=True, slots=True)
+class _Column:
+    """`cell` gives inner HTML, empty where a receipt does not say; a column that is not `always` there goes when none
+    does."""
+
+    head: str
+    cell: Callable[[Receipt], str]
+    classes: str
+    always: bool = True
+    absent: str = "not recorded"
+
 
 AUTOMATIC = "auto"
 EXECUTIONS = {
@@ -36,9 +50,9 @@ def receipts_html(entries: Iterable[Entry], *, base_key: str | None) -> str:
     told = [(entry, receipt) for entry in entries if entry.run is not None for receipt in receipts(entry.run)]
     if not told:
         return ""
-    rows = "".join(_row(entry, receipt, filled=entry.key == base_key) for entry, receipt in told)
-    heads = ("Variant", "Who chose", "Asked", "Ran", "Order", "Why not the others")
-    head = "".join(f"<th>{title}</th>" for title in heads)
+    shown = [column for column in COLUMNS if column.always or any(column.cell(receipt) for _, receipt in told)]
+    rows = "".join(_row(entry, receipt, shown, filled=entry.key == base_key) for entry, receipt in told)
+    head = "".join(f'<th scope="col">{title}</th>' for title in ("Variant", *(column.head for column in shown)))
     table = f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
     summary = "<summary>Dispatch receipts: what was asked, what ran, why not the others</summary>"
     opened = " open" if any(receipt.fell_back for _, receipt in told) else ""
@@ -70,17 +84,10 @@ def _as_asked(receipt: Receipt) -> str:
     return f"{backend(ran)}, as asked"
 
 
-def _row(entry: Entry, receipt: Receipt, *, filled: bool) -> str:
-    order = " → ".join(backend(name) for name in receipt.order or ())
-    cells = (
-        f'<th scope="row" class="fs-nowrap">{key_box(entry.key, filled=filled)} {variant(entry.variant)}</th>',
-        f'<td class="fs-nowrap">{_who(receipt)}</td>',
-        f'<td class="fs-nowrap">{escape(backend(receipt.asked))}</td>',
-        f"<td>{_ran(receipt)}</td>",
-        f'<td class="fs-muted">{escape(order) or missing("the order was not recorded")}</td>',
-        f'<td class="fs-muted fs-wrap">{_reasons(receipt) or missing("no other backend was asked or refused")}</td>',
-    )
-    return f"<tr>{''.join(cells)}</tr>"
+def _row(entry: Entry, receipt: Receipt, shown: Sequence[_Column], *, filled: bool) -> str:
+    name = f"{key_box(entry.key, filled=filled)} {variant(entry.variant)}"
+    cells = (f'<td class="{c.classes}">{c.cell(receipt) or missing(c.absent)}</td>' for c in shown)
+    return f'<tr><th scope="row" class="fs-nowrap">{name}</th>{"".join(cells)}</tr>'
 
 
 def _who(receipt: Receipt) -> str:
@@ -104,3 +111,22 @@ def _reasons(receipt: Receipt) -> str:
     detail = receipt.detail or ""
     told = bool(reasons) and all(reason in detail for reason in receipt.refusals.values())
     return reasons + (f"<div>{escape(detail)}</div>" if detail and not told else "")
+
+
+def _order(receipt: Receipt) -> str:
+    return escape(" → ".join(backend(name) for name in receipt.order or ()))
+
+
+COLUMNS = (
+    _Column("Who chose", _who, "fs-nowrap"),
+    _Column("Asked", lambda receipt: escape(backend(receipt.asked)), "fs-nowrap"),
+    _Column("Ran", _ran, ""),
+    _Column("Order", _order, "fs-muted", always=False, absent="the order was not recorded"),
+    _Column(
+        "Why not the others",
+        _reasons,
+        "fs-muted fs-wrap",
+        always=False,
+        absent="no other backend was asked or refused",
+    ),
+)

@@ -18,7 +18,7 @@ def reproduce_html(entries: Iterable[Entry], *, base_key: str | None, url: Calla
     if not rows:
         return ""
     lead = (
-        '<p class="fs-muted fs-fold-lead">It makes the same inputs, checks the output against the float64 reference, '
+        '<p class="fs-muted fs-fold-lead">Each makes the same inputs, checks the output against the float64 reference, '
         "times it as here, and prints the times beside these; <code>--device cpu</code> works too.</p>"
     )
     head = '<thead><tr><th>Variant</th><th>Script</th><th class="wide">Run it</th></tr></thead>'

@@ -29,7 +29,7 @@ def first_visits_html(entries: Iterable[Entry], *, base_key: str | None) -> str:
         '<th scope="col" class="num">New shape<small>warm process, ms</small></th>'
         '<th scope="col" class="num">Again<small>same shape, ms</small></th>'
     )
-    table = f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+    table = f'<table class="fs-calls"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>'
     return f'<div class="fs">{title}<div class="fs-scroll">{table}</div>{_notes(measured)}</div>'
 
 

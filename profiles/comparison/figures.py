@@ -51,7 +51,7 @@ def ratio(value: float) -> str:
 def ratio_range(low: float, high: float, *, places: int | None = None) -> str:
     """`25.3–25.5×`, with `places` decimals or three significant digits; more where both ends would read the same."""
     for more in range(3):
-        ends = [f"{end:,.{(_places(end) if places is None else places) + more}f}" for end in (low, high)]
+        ends = [_bound(end, (_places(end) if places is None else places) + more) for end in (low, high)]
         if ends[0] != ends[1]:
             break
     return f"{'–'.join(dict.fromkeys(ends))}×"
@@ -123,6 +123,12 @@ def workload_label(workload: Workload) -> str:
     numbers = [f"{name} {axes[name]}" for name in _unnamed_numbers(workload)]
     flags = [name for name, value in axes.items() if value is True]
     return ", ".join([*filter(None, [shape]), *rows, *numbers, *flags, str(workload.dtype)])
+
+
+def _bound(value: float, places: int) -> str:
+    """With so many decimals, and one significant digit where they would all be 0."""
+    written = f"{value:,.{places}f}"
+    return f"{value:.1g}" if value > 0 and not written.strip("0.") else written
 
 
 def _places(value: float) -> int:

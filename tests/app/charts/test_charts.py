@@ -265,3 +265,15 @@ def test_long_kernel_list_shows_the_longest_and_folds_the_rest() -> None:
 
 def test_completeness_leaves_out_what_there_is_none_of() -> None:
     assert completeness_text(completeness(ladder(refused("x", "no")))) == "7 measured · 1 refused · 1 number in doubt"
+
+
+def test_receipts_show_only_the_columns_that_one_of_them_fills() -> None:
+    compiled = Receipt(mechanism="compile", asked="inductor", ran="inductor")
+    ordered = msgspec.structs.replace(compiled, order=("cudnn", "flash"), refusals={"flash": "head_dim 512"})
+
+    def heads(*receipts: Receipt) -> list[str]:
+        runs = (msgspec.structs.replace(ladder_runs()[0], dispatch=(receipt,)) for receipt in receipts)
+        return _head(receipts_html(entries_of(results(*runs)), base_key=None))
+
+    assert heads(compiled) == ["Variant", "Who chose", "Asked", "Ran"]
+    assert heads(compiled, ordered)[4:] == ["Order", "Why not the others"]

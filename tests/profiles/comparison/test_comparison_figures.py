@@ -81,6 +81,10 @@ def test_an_interval_of_a_ratio_tells_its_ends_apart(low: float, high: float, wr
     assert figures.ratio_range(low, high) == written
 
 
+def test_a_tiny_bound_of_a_ratio_is_not_written_as_nothing() -> None:
+    assert figures.ratio_range(0.0002, 6159.0) == "0.0002–6,159×"
+
+
 def test_an_interval_near_one_can_keep_three_decimals() -> None:
     assert figures.ratio_range(0.996, 1.028, places=3) == "0.996–1.028×"
 
