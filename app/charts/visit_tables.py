@@ -12,7 +12,12 @@ from profiles.comparison.visits import VisitCost, visits, walked
 from profiles.results import Run
 
 NS_PER_MS = 1e6
-VISITED = ("first_call", "first_shape", "second_visit")
+VISITED = {
+    "first_call": ("First call", "new process, ms"),
+    "first_shape": ("New shape", "warm process, ms"),
+    "second_visit": ("Again", "same shape, ms"),
+}
+"""Of each metric its column's head, and what stands under it."""
 
 
 def first_visits_html(entries: Iterable[Entry], *, base_key: str | None) -> str:
@@ -20,15 +25,13 @@ def first_visits_html(entries: Iterable[Entry], *, base_key: str | None) -> str:
     measured = [(entry, entry.run) for entry in entries if entry.run is not None and _is_visited(entry.run)]
     if not measured:
         return ""
-    rows = "".join(_visited(entry, run, filled=entry.key == base_key) for entry, run in measured)
+    shown = [name for name in VISITED if any(run.metric(name) is not None for _, run in measured)]
+    rows = "".join(_visited(entry, run, shown, filled=entry.key == base_key) for entry, run in measured)
     name = "First calls" if walked([entry for entry, _ in measured]) else "First visits"  # a walk has that name
     title = f'<div class="fs-section"><h2>{name}</h2><span>single calls, never averaged in</span></div>'
-    head = (
-        '<th scope="col">Variant</th>'
-        '<th scope="col" class="num">First call<small>new process, ms</small></th>'
-        '<th scope="col" class="num">New shape<small>warm process, ms</small></th>'
-        '<th scope="col" class="num">Again<small>same shape, ms</small></th>'
-    )
+    heads = (VISITED[name] for name in shown)
+    head = "".join(f'<th scope="col" class="num">{title}<small>{unit}</small></th>' for title, unit in heads)
+    head = f'<th scope="col">Variant</th>{head}'
     table = f'<table class="fs-calls"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>'
     return f'<div class="fs">{title}<div class="fs-scroll">{table}</div>{_notes(measured)}</div>'
 
@@ -63,8 +66,8 @@ def _is_visited(run: Run) -> bool:
     return any(run.metric(name) is not None for name in VISITED)
 
 
-def _visited(entry: Entry, run: Run, *, filled: bool) -> str:
-    cells = "".join(f'<td class="num">{_time(run, name)}</td>' for name in VISITED)
+def _visited(entry: Entry, run: Run, shown: Sequence[str], *, filled: bool) -> str:
+    cells = "".join(f'<td class="num">{_time(run, name)}</td>' for name in shown)
     name = f"{key_box(entry.key, filled=filled)} {variant(entry.variant)}"
     return f'<tr><th scope="row" class="fs-nowrap">{name}</th>{cells}</tr>'
 

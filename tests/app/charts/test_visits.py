@@ -145,6 +145,11 @@ def test_a_fixed_shape_s_visits_stand_beside_first_calls_with_what_was_left_out(
     assert 'title="47.8 ms, as long as 228 steady calls"' in html
 
 
+def test_what_no_run_was_measured_for_has_no_column() -> None:
+    html = first_visits_html(entries_of(results(*ladder_runs())), base_key="A")
+    assert re.findall(r'<th scope="col"[^>]*>([\w ]+)', html) == ["Variant", "First call"]
+
+
 def test_a_note_of_several_runs_is_told_once() -> None:
     late = "1 late sample was void"
     runs = (msgspec.structs.replace(run, notes=(late,)) for run in ladder_runs()[:2])
