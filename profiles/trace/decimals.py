@@ -11,7 +11,7 @@ import numpy.typing as npt
 from profiles.trace.model import Bools, Int64s
 
 _ZERO, _NINE, _DOT = ord("0"), ord("9"), ord(".")
-_MOST_DIGITS = 17  # 17 digits of µs and ns hold any time until the year 5138, and fit int64 with room to spare
+_MOST_DIGITS = 16  # of whole µs: in ns they fit int64, or become negative by wrapping round once
 _LONGEST = 64  # characters: no honest time is longer
 _LARGEST = 2**63 - 1
 
@@ -54,8 +54,9 @@ def _plain_decimals(characters: npt.NDArray[np.uint8], lengths: npt.NDArray[np.i
         whole_digits += used & digit & (decimals < 0)
         decimals += used & ((decimals >= 0) | point)
     scale = np.array([1000, 1000, 100, 10, 1], np.int64)[np.minimum(decimals, 3) + 1]
-    plain &= (whole_digits > 0) & (whole_digits + 3 <= _MOST_DIGITS)
-    return np.where(plain, value * scale, 0), plain
+    value *= scale
+    plain &= (whole_digits > 0) & (whole_digits <= _MOST_DIGITS) & (value >= 0)
+    return np.where(plain, value, 0), plain
 
 
 def _any_number(text: bytes) -> int | None:

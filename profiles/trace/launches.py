@@ -38,6 +38,7 @@ class Launches:
     that is no GPU slice). `calls` are the calls that start something, a runtime call and the driver call beneath it
     counted once; `kinds` says what each starts, `slices` how many GPU slices each started, and `captured` which ran
     while a graph was being captured, and so started nothing, `correlations` what joins them to their slices.
+    `reused` counts calls whose correlation another call has as well: their slices cannot be told apart.
     """
 
     call_of: Int64s
@@ -46,15 +47,11 @@ class Launches:
     slices: Int64s
     captured: Bools
     correlations: Int64s
+    reused: int
 
     def of(self, kind: CallKind) -> Int64s:
         rows: Int64s = self.calls[self.kinds == kind]
         return rows
-
-    @property
-    def reused(self) -> int:
-        """Calls whose correlation another call has as well: their slices cannot be told apart."""
-        return len(self.correlations) - len(np.unique(self.correlations))
 
     @property
     def barren(self) -> Int64s:
@@ -76,6 +73,7 @@ def find_launches(trace: Trace) -> Launches:
         slices=_started(trace, calls),
         captured=_while_capturing(trace, rows, calls),
         correlations=slices.correlation[calls],
+        reused=len(calls) - len(np.unique(slices.correlation[calls])),
     )
 
 

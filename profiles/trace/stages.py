@@ -25,10 +25,11 @@ def find_stages(trace: Trace, launches: Launches) -> Stages:
     slices = trace.slices
     sets: dict[tuple[str, ...], int] = {(): 0}
     of_row = np.zeros(len(slices), np.int64)
+    ends = slices.end_ns
     for row in slices.of(SliceKind.ANNOTATION).tolist():  # outer before inner, so that the inner mark stays
         name = trace.names[slices.name[row]]
         if name.startswith(_PREFIX):
-            inside = slice(*np.searchsorted(slices.start_ns, (slices.start_ns[row], slices.end_ns[row])))
+            inside = slice(*np.searchsorted(slices.start_ns, (slices.start_ns[row], ends[row])))
             of_row[inside] = sets.setdefault(tuple(name.removeprefix(_PREFIX).split("+")), len(sets))
     started = launches.call_of != ABSENT
     of_row[np.isin(slices.kind, (SliceKind.KERNEL, SliceKind.MEMCPY, SliceKind.MEMSET))] = 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -30,7 +31,8 @@ class Step:
 def find_steps(trace: Trace, launches: Launches) -> tuple[Step, ...]:
     """Our own forward passes where the recording has them, else the profiler's steps, in order of time."""
     extents = _annotated(trace, _FORWARD) or _annotated(trace, _PROFILER_STEP)
-    return tuple(_step(trace, launches, name, start, end) for name, start, end in extents)
+    by_launch = _by_launch(trace, launches)
+    return tuple(_step(extent, by_launch) for extent in extents)
 
 
 def count_calls(step: Step, launches: Launches, kind: CallKind) -> int:
@@ -41,7 +43,23 @@ def count_slices(step: Step, trace: Trace, kind: SliceKind) -> int:
     return int((trace.slices.kind[step.slices] == kind).sum())
 
 
-def _annotated(trace: Trace, pattern: re.Pattern[str]) -> list[tuple[str, int, int]]:
+class _Extent(NamedTuple):
+    name: str
+    start_ns: int
+    end_ns: int
+
+
+class _ByLaunch(NamedTuple):
+    """The GPU slices whose call was recorded, in order of launch, and when each was launched; when each counted call
+    began; and the places in `Launches.calls` of those that started nothing although they should have."""
+
+    rows: Int64s
+    launched_ns: Int64s
+    called_ns: Int64s
+    barren: Int64s
+
+
+def _annotated(trace: Trace, pattern: re.Pattern[str]) -> list[_Extent]:
     """Name and extent of each step; one that several threads mark counts once, from the longest mark."""
     slices = trace.slices
     rows = slices.of(SliceKind.ANNOTATION)
@@ -50,22 +68,27 @@ def _annotated(trace: Trace, pattern: re.Pattern[str]) -> list[tuple[str, int, i
         name = trace.names[slices.name[row]]
         if pattern.match(name) and slices.duration_ns[row] > slices.duration_ns[longest.setdefault(name, row)]:
             longest[name] = row
-    found = ((name, int(slices.start_ns[row]), int(slices.end_ns[row])) for name, row in longest.items())
-    return sorted(found, key=lambda step: step[1])
+    ends = slices.end_ns
+    found = (_Extent(name, int(slices.start_ns[row]), int(ends[row])) for name, row in longest.items())
+    return sorted(found, key=lambda step: step.start_ns)
 
 
-def _step(trace: Trace, launches: Launches, name: str, start_ns: int, end_ns: int) -> Step:
+def _by_launch(trace: Trace, launches: Launches) -> _ByLaunch:
     starts = trace.slices.start_ns
     gpu = trace.slices.of(*GPU_KINDS)
     gpu = gpu[launches.call_of[gpu] != ABSENT]
     launched_ns = starts[launches.call_of[gpu]]
-    called_ns = starts[launches.calls]
-    calls = np.flatnonzero((called_ns >= start_ns) & (called_ns < end_ns))
+    order = np.argsort(launched_ns, kind="stable")
+    return _ByLaunch(gpu[order], launched_ns[order], starts[launches.calls], launches.barren)
+
+
+def _step(extent: _Extent, by_launch: _ByLaunch) -> Step:
+    """By bisection: a recording may have thousands of steps."""
+    bounds = (extent.start_ns, extent.end_ns)
+    first, last = np.searchsorted(by_launch.called_ns, bounds).tolist()
     return Step(
-        name=name,
-        start_ns=start_ns,
-        end_ns=end_ns,
-        slices=gpu[(launched_ns >= start_ns) & (launched_ns < end_ns)],
-        calls=calls,
-        barren=len(np.intersect1d(calls, launches.barren)),
+        *extent,
+        slices=np.sort(by_launch.rows[slice(*np.searchsorted(by_launch.launched_ns, bounds))]),
+        calls=np.arange(first, last),
+        barren=int(np.diff(np.searchsorted(by_launch.barren, (first, last)))[0]),
     )

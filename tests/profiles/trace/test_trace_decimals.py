@@ -53,3 +53,12 @@ def test_finer_times_are_rounded_to_the_nearest_nanosecond(times: list[Decimal])
     values, valid = nanoseconds([format(time, "f").encode() for time in times])
     assert valid.all()
     assert all(abs(value - time * 1000) <= Decimal("0.5") for value, time in zip(values.tolist(), times, strict=True))
+
+
+@given(st.lists(st.decimals(10**14, 2 * 10**16, allow_nan=False, places=3), min_size=1, max_size=20))
+def test_times_near_the_largest_are_exact_or_not_valid(times: list[Decimal]) -> None:
+    values, valid = nanoseconds([format(time, "f").encode() for time in times])
+    assert valid.tolist() == [time * 1000 <= 2**63 - 1 for time in times]
+    assert all(
+        value == (time * 1000 if ok else 0) for value, time, ok in zip(values.tolist(), times, valid, strict=True)
+    )
