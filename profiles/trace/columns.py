@@ -13,6 +13,7 @@ from profiles.trace.wording import counted
 
 _LATEST_NS = 2**62  # in the year 2116; sums of a start and a duration still fit int64
 _FAR_DIGITS = 17  # of whole µs: beyond what int64 holds in ns
+NO_NAME = "(no name)"
 _GPU_TIMES = ("kernels", "kernel_sum_ns", "kernel_busy_ns", "gpu_busy_ns", "gpu_span_ns")
 
 
@@ -45,6 +46,23 @@ class SliceColumns:
         self._runs.append((*whole, start_ns, duration_ns, *joined))
         self._numbers.append(start_ok & duration_ok)
 
+    def add_ns(
+        self,
+        *,
+        kind: Sequence[int],
+        name: Sequence[int],
+        track: Sequence[int],
+        start_ns: Int64s,
+        duration_ns: Int64s,
+        known: Bools,
+        correlation: Int64s,
+        shape: Sequence[int],
+    ) -> None:
+        """`known` says where start and duration are both there."""
+        whole = (np.array(column, np.int64) for column in (kind, name, track))
+        self._runs.append((*whole, start_ns, duration_ns, correlation, np.array(shape, np.int64)))
+        self._numbers.append(known)
+
     def finish(self, names: tuple[str, ...]) -> tuple[tuple[str, ...], Slices, tuple[Finding, ...]]:
         """The names in alphabetical order, the slices, and the findings: equal for equal rows in whatever order."""
         empty = (np.zeros(0, np.int64),) * 7
@@ -64,6 +82,12 @@ class SliceColumns:
         too_far = self._far + int(np.count_nonzero(np.abs(start) >= _LATEST_NS))
         findings = (*_far(too_far), *_invalid(kind[~valid]), *_duplicates(ordered[0][~kept]))
         return tuple(names[index] for index in by_name), Slices(*ordered[:, kept]), findings
+
+
+def nameless(count: int) -> Iterator[Finding]:
+    if count:
+        message = f"{counted(count, 'record')} without a name, shown as {NO_NAME!r}"
+        yield Finding(code="nameless_records", message=message, count=count, doubtful=("distinct_kernel_names",))
 
 
 def _repeats(ordered: Int64s) -> Bools:

@@ -6,13 +6,12 @@ import re
 from collections.abc import Iterator
 
 from profiles.results import Finding
-from profiles.trace.columns import SliceColumns
+from profiles.trace.columns import NO_NAME, SliceColumns, nameless
 from profiles.trace.kineto_document import DeviceProperties, Event, KinetoDocument, Loose
 from profiles.trace.launch_shapes import LaunchShapes
 from profiles.trace.model import ABSENT, GPU_KINDS, Device, SliceKind, Trace, TraceLimits, Track
 from profiles.trace.wording import counted
 
-NO_NAME = "(no name)"
 _IGNORED = -1
 _CATEGORIES = {
     "kernel": SliceKind.KERNEL,
@@ -89,7 +88,7 @@ class _Recording:
             tracks=tracks,
             slices=slices,
             devices=_devices(tracks, document.devices),
-            findings=(*_document_findings(document), *findings, *_nameless(self._nameless)),
+            findings=(*_document_findings(document), *findings, *nameless(self._nameless)),
             records=document.records,
             epoch_ns=document.epoch_ns,
             other_accelerator=other[1] if other else None,
@@ -143,12 +142,6 @@ def _devices(tracks: tuple[Track, ...], properties: list[DeviceProperties]) -> t
     shared = names.pop() if len(names) == 1 else None
     used = sorted({track.device for track in tracks if track.device is not None})
     return tuple(Device(index=index, name=by_index.get(index, shared)) for index in used)
-
-
-def _nameless(count: int) -> Iterator[Finding]:
-    if count:
-        message = f"{counted(count, 'record')} without a name, shown as {NO_NAME!r}"
-        yield Finding(code="nameless_records", message=message, count=count, doubtful=("distinct_kernel_names",))
 
 
 def _document_findings(document: KinetoDocument) -> Iterator[Finding]:
