@@ -34,8 +34,11 @@ def poison_free_memory(sizes: Sequence[int], device: torch.device) -> None:
     what it took from the device for the outputs. A CPU's allocator gives large blocks back to the system, which hands
     out zeros.
     """
-    held = _filled([size for size in sizes for _ in range(BLOCKS_OF_A_SIZE)], device)
-    held += _filled(_free_blocks(device) if device.type == "cuda" else _workspaces(sum(sizes)), device)
+    on_gpu = device.type == "cuda"
+    wanted = [size for size in sizes for _ in range(BLOCKS_OF_A_SIZE)]
+    held = _filled(wanted if on_gpu else wanted + _workspaces(sum(sizes)), device)
+    if on_gpu:
+        held += _filled(_free_blocks(device), device)
 
 
 def _filled(sizes: Iterable[int], device: torch.device) -> list[Tensor]:

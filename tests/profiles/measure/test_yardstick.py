@@ -200,10 +200,10 @@ def test_poison_is_told_from_a_nan_that_was_computed(dtype: torch.dtype) -> None
 
 
 def test_free_memory_is_full_of_nan() -> None:
-    """Small enough that the allocator hands the same memory out again."""
+    """Small enough that the allocator hands the same memory out again; the first words of free memory are its own."""
     poison_free_memory([4096], CPU)
     found = [torch.empty(1024) for _ in range(poison.BLOCKS_OF_A_SIZE)]
-    assert any(bool(one.isnan().all()) for one in found)
+    assert max(float(one.isnan().float().mean()) for one in found) > 0.9
 
 
 def test_free_blocks_are_asked_for_in_sizes_that_the_allocator_gives_from_them() -> None:
