@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
+from profiles.recorded import GapCause, Idle
 from profiles.results import Finding
+from profiles.trace.intervals import Overlap
 from profiles.trace.launches import CallKind, Launches
 from profiles.trace.model import ABSENT, CALL_KINDS, GPU_KINDS, Int64s, SliceKind, Trace
 from profiles.trace.steps import Step, count_slices
 from profiles.trace.wording import counted
 
 _YEAR_2100_NS = 4_102_444_800 * 10**9
+_LONG_LAG_NS = 60 * 10**9  # a stream takes about a thousand launches ahead: a minute of work is more than that
+_TIMES = ("kernel_sum_ns", "kernel_busy_ns", "gpu_busy_ns")
+IDLE = ("idle", "devices.idle")
 PER_STEP = ("steps.kernels", "counts.kernels", "counts.memcpy", "counts.memset")
 
 
@@ -60,10 +65,37 @@ def find_problems(trace: Trace, launches: Launches, steps: tuple[Step, ...], unl
         *_spill_over(trace, unlinked),
         *_reused_correlations(launches),
         *_unstable(trace, launches, steps, unlinked),
-        *_drift(trace, launches),
+        *_lags(trace, launches),
         *_unit(trace),
         *_other_accelerator(trace),
     )
+
+
+def find_unexplained(idle: Iterable[Idle]) -> Iterator[Finding]:
+    """Idle time that no launch, wait or synchronisation explains."""
+    for gaps in idle:
+        if gaps.cause is GapCause.UNEXPLAINED:
+            yield Finding(
+                code="unexplained_gaps",
+                message=f"{counted(gaps.count, 'gap')} between GPU slices ({gaps.total_ns / 1e6:,.1f} ms in all) that"
+                " nothing recorded explains: records of the GPU may be missing",
+                count=gaps.count,
+                doubtful=("kernels", *_TIMES, *IDLE),
+            )
+
+
+def find_overlap(overlaps: Iterable[Overlap]) -> Iterator[Finding]:
+    """For information: such slices are no mistake, but a sum of durations is then longer than the time that passed."""
+    found = [overlap for overlap in overlaps if overlap.slices]
+    if found:
+        count, time_ns = sum(each.slices for each in found), sum(each.time_ns for each in found)
+        yield Finding(
+            code="stream_overlap",
+            message=f"{counted(count, 'GPU slice')} began before the one ahead on the same stream had ended"
+            f" ({time_ns / 1000:,.1f} µs in all: programmatic launches, branches of a graph, or rounded times);"
+            " sums count that time twice, busy times once",
+            count=count,
+        )
 
 
 def _recorded_gpu(trace: Trace, launches: Launches) -> bool:
@@ -77,7 +109,16 @@ def _missing_records(trace: Trace, launches: Launches, steps: tuple[Step, ...]) 
             code="gpu_records_missing",
             message=f"{counted(barren, 'launch', 'launches')}, but no GPU records at all: the GPU's part was lost",
             count=barren,
-            doubtful=(*PER_STEP, "kernels", "memcpy", "memset", "kernel_sum_ns", "kernel_busy_ns", "gpu_busy_ns"),
+            doubtful=(
+                *PER_STEP,
+                "kernels",
+                "memcpy",
+                "memset",
+                "kernel_sum_ns",
+                "kernel_busy_ns",
+                "gpu_busy_ns",
+                *IDLE,
+            ),
         )
     elif barren:
         kernel_launches = int((launches.kinds[launches.barren] == CallKind.KERNEL).sum())
@@ -87,7 +128,7 @@ def _missing_records(trace: Trace, launches: Launches, steps: tuple[Step, ...]) 
             message=f"{counted(barren, 'launch', 'launches')} ({barren - kernel_launches:,} of graphs) without a slice,"
             f" {within:,} of them within steps",
             count=barren,
-            doubtful=(*PER_STEP, "kernels", "kernel_sum_ns", "kernel_busy_ns"),
+            doubtful=(*PER_STEP, "kernels", *_TIMES, *IDLE),
         )
     elif steps and not _recorded_gpu(trace, launches):
         yield Finding(
@@ -120,7 +161,7 @@ def _spill_over(trace: Trace, unlinked: Unlinked) -> Iterator[Finding]:
             message=f"{counted(earlier, 'GPU slice')} ({kernels:,} of kernels) launched before the recording began:"
             " in the file's totals and in no step",
             count=earlier,
-            doubtful=("kernels", "kernel_sum_ns", "kernel_busy_ns", "gpu_busy_ns"),
+            doubtful=("kernels", *_TIMES),
         )
 
 
@@ -148,18 +189,26 @@ def _unstable(trace: Trace, launches: Launches, steps: tuple[Step, ...], unlinke
         )
 
 
-def _drift(trace: Trace, launches: Launches) -> Iterator[Finding]:
+def _lags(trace: Trace, launches: Launches) -> Iterator[Finding]:
     slices = trace.slices
     linked = np.flatnonzero(launches.call_of != ABSENT)
     lag_ns = slices.start_ns[linked] - slices.start_ns[launches.call_of[linked]]
-    early = int((lag_ns < 0).sum())
+    early, late = int((lag_ns < 0).sum()), int((lag_ns > _LONG_LAG_NS).sum())
     if early:
         yield Finding(
             code="slices_before_launches",
             message=f"{counted(early, 'GPU slice')} beginning before the call that launched them, by up to"
             f" {-int(lag_ns.min()) / 1000:,.1f} µs: the clocks of host and GPU have drifted apart",
             count=early,
-            doubtful=("timeline",),
+            doubtful=("timeline", *IDLE),
+        )
+    if late:
+        yield Finding(
+            code="slices_long_after_launches",
+            message=f"{counted(late, 'GPU slice')} beginning more than a minute after the call that launched them, by"
+            f" up to {int(lag_ns.max()) / 1e9:,.0f} s: the clocks of host and GPU differ, or the unit is another",
+            count=late,
+            doubtful=("timeline", "gpu_span_ns", *IDLE),
         )
 
 
@@ -172,7 +221,7 @@ def _unit(trace: Trace) -> Iterator[Finding]:
             message="timestamps are read as µs, as the format says, which puts the recording after the year 2100"
             f" and makes it {span_us:,} µs long: they may have been written in ns",
             count=1,
-            doubtful=("kernel_sum_ns", "kernel_busy_ns", "gpu_busy_ns", "gpu_span_ns", "timeline"),
+            doubtful=(*_TIMES, "gpu_span_ns", "timeline", *IDLE),
         )
 
 

@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from profiles.trace.model import Int64s
+from profiles.trace.model import Int64s, Slices
+
+
+class Overlap(NamedTuple):
+    """`slices` began before an earlier one had ended; all are `time_ns` longer than their union."""
+
+    slices: int
+    time_ns: int
 
 
 def union_ns(start_ns: Int64s, end_ns: Int64s) -> int:
@@ -13,3 +22,19 @@ def union_ns(start_ns: Int64s, end_ns: Int64s) -> int:
         return 0
     covered_until = np.concatenate([start_ns[:1], np.maximum.accumulate(end_ns)[:-1]])
     return int(np.maximum(end_ns - np.maximum(start_ns, covered_until), 0).sum())
+
+
+def span_ns(slices: Slices, rows: Int64s) -> int | None:
+    """From the first start to the last end; rows come ordered by start. None of nothing."""
+    return int(slices.end_ns[rows].max() - slices.start_ns[rows[0]]) if len(rows) else None
+
+
+def stream_overlap(slices: Slices, rows: Int64s) -> Overlap:
+    """Of slices with others of their own track; rows come ordered by start."""
+    count = time_ns = 0
+    for track in np.unique(slices.track[rows]).tolist():
+        mine = rows[slices.track[rows] == track]
+        start, end = slices.start_ns[mine], slices.end_ns[mine]
+        count += int((start[1:] < np.maximum.accumulate(end)[:-1]).sum())
+        time_ns += int(slices.duration_ns[mine].sum()) - union_ns(start, end)
+    return Overlap(count, time_ns)

@@ -5,35 +5,57 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
+from profiles.recorded import Attribution, GapCause, Idle
 from profiles.results import Finding
-from profiles.trace.health import Unlinked, find_problems, find_unlinked, kernels_in
-from profiles.trace.intervals import union_ns
-from profiles.trace.launches import CallKind, find_launches, kernels_of_graphs
-from profiles.trace.model import ABSENT, CALL_KINDS, GPU_KINDS, Device, SliceKind, Trace
-from profiles.trace.steps import find_steps
+from profiles.trace.attribution import attribution
+from profiles.trace.gaps import GapJudge, find_gaps
+from profiles.trace.health import Unlinked, find_overlap, find_problems, find_unexplained, find_unlinked, kernels_in
+from profiles.trace.intervals import Overlap, span_ns, stream_overlap, union_ns
+from profiles.trace.launches import CallKind, Launches, find_launches, kernels_of_graphs
+from profiles.trace.model import ABSENT, CALL_KINDS, GPU_KINDS, Device, Int64s, SliceKind, Trace
+from profiles.trace.steps import Step, find_steps
 
 
 class DeviceSummary(msgspec.Struct, frozen=True, kw_only=True):
+    """`idle_ns` is `gpu_span_ns` less `gpu_busy_ns`, and the sum of the gaps of `idle`. `stream_overlap_ns` is how much
+    longer the slices of each stream are than their union: what a sum counts twice."""
+
     index: int
     name: str | None
     kernel_busy_ns: int
     gpu_busy_ns: int
+    gpu_span_ns: int | None = None
+    idle_ns: int | None = None
+    stream_overlap_ns: int = 0
+    idle: tuple[Idle, ...] = ()
 
 
 class StepSummary(msgspec.Struct, frozen=True, kw_only=True):
-    """`kernels` were launched inside the step's annotation; None where that cannot be told (a finding says why)."""
+    """`kernels` were launched inside the step's annotation; None where that cannot be told (a finding says why).
+    `attribution` is of the kernels that were found to be the step's, told or not."""
 
     name: str
     kernels: int | None
+    attribution: Attribution = Attribution()
+
+
+class Coverage(msgspec.Struct, frozen=True, kw_only=True):
+    """How the slices behind each count were joined to their launches."""
+
+    kernels: Attribution = Attribution()
+    memcpy: Attribution = Attribution()
+    memset: Attribution = Attribution()
 
 
 class TraceSummary(msgspec.Struct, frozen=True, kw_only=True):
     """Counts of records are facts and may be 0; what cannot be told is None.
 
     Busy is the union of intervals per device, added over devices; the span reaches from the first start to the last
-    end of GPU activity. Timestamps are always read as `unit`.
+    end of GPU activity. Timestamps are always read as `unit`. `idle` adds the devices' gaps up by cause. `doubtful`
+    names the fields that a finding of `health` makes doubtful, those of lists as `steps.kernels`.
     """
 
+    doubtful: tuple[str, ...] = ()
     kernels: int
     memcpy: int
     memset: int
@@ -53,6 +75,9 @@ class TraceSummary(msgspec.Struct, frozen=True, kw_only=True):
     format: str
     unit: str
     records: int
+    coverage: Coverage = Coverage()
+    stream_overlap_ns: int = 0
+    idle: tuple[Idle, ...] = ()
 
 
 def summarise(trace: Trace) -> TraceSummary:
@@ -61,8 +86,21 @@ def summarise(trace: Trace) -> TraceSummary:
     steps = find_steps(trace, launches)
     unlinked = find_unlinked(trace, launches)
     kernels, gpu = slices.of(SliceKind.KERNEL), slices.of(*GPU_KINDS)
-    devices = tuple(_device(trace, device) for device in trace.devices)
+    judge = GapJudge(trace, launches, steps)
+    by_device = [_gpu_rows(trace, device) for device in trace.devices]
+    overlaps = [stream_overlap(slices, rows) for rows in by_device]
+    devices = tuple(
+        _device(trace, device, rows, judge, overlap)
+        for device, rows, overlap in zip(trace.devices, by_device, overlaps, strict=True)
+    )
+    idle = _added_up(devices)
+    health = (
+        *find_problems(trace, launches, steps, unlinked),
+        *find_unexplained(idle),
+        *find_overlap(overlaps),
+    )
     return TraceSummary(
+        doubtful=_doubtful(health),
         kernels=len(kernels),
         memcpy=len(slices.of(SliceKind.MEMCPY)),
         memset=len(slices.of(SliceKind.MEMSET)),
@@ -72,29 +110,76 @@ def summarise(trace: Trace) -> TraceSummary:
         kernel_sum_ns=int(slices.duration_ns[kernels].sum()),
         kernel_busy_ns=sum(device.kernel_busy_ns for device in devices),
         gpu_busy_ns=sum(device.gpu_busy_ns for device in devices),
-        gpu_span_ns=int(slices.end_ns[gpu].max() - slices.start_ns[gpu[0]]) if len(gpu) else None,
+        gpu_span_ns=span_ns(slices, gpu),
         distinct_kernel_names=len(np.unique(slices.name[kernels])),
         kernels_from_graph_launches=len(kernels_of_graphs(trace, launches)),
         devices=devices,
-        steps=tuple(StepSummary(name=step.name, kernels=kernels_in(step, trace, launches, unlinked)) for step in steps),
+        steps=tuple(_step(step, trace, launches, unlinked) for step in steps),
         launched_before_window=_before_window(trace, unlinked),
-        health=find_problems(trace, launches, steps, unlinked),
+        health=health,
         format=trace.format,
         unit="us",
         records=trace.records,
+        coverage=Coverage(
+            kernels=attribution(trace, launches, unlinked, kernels),
+            memcpy=attribution(trace, launches, unlinked, slices.of(SliceKind.MEMCPY)),
+            memset=attribution(trace, launches, unlinked, slices.of(SliceKind.MEMSET)),
+        ),
+        stream_overlap_ns=sum(device.stream_overlap_ns for device in devices),
+        idle=idle,
     )
 
 
-def _device(trace: Trace, device: Device) -> DeviceSummary:
+def _step(step: Step, trace: Trace, launches: Launches, unlinked: Unlinked) -> StepSummary:
+    kernels = step.slices[trace.slices.kind[step.slices] == SliceKind.KERNEL]
+    return StepSummary(
+        name=step.name,
+        kernels=kernels_in(step, trace, launches, unlinked),
+        attribution=attribution(trace, launches, unlinked, kernels),
+    )
+
+
+def _doubtful(health: tuple[Finding, ...]) -> tuple[str, ...]:
+    """Findings also name numbers of a run that a whole recording does not have."""
+    named = {name for finding in health for name in finding.doubtful}
+    return tuple(sorted(name for name in named if name.split(".")[0] in TraceSummary.__struct_fields__))
+
+
+def _added_up(devices: tuple[DeviceSummary, ...]) -> tuple[Idle, ...]:
+    by_cause: dict[GapCause, list[Idle]] = {}
+    for idle in (idle for device in devices for idle in device.idle):
+        by_cause.setdefault(idle.cause, []).append(idle)
+    added = (
+        Idle(
+            cause=cause,
+            count=sum(idle.count for idle in found),
+            total_ns=sum(idle.total_ns for idle in found),
+            longest_ns=max(idle.longest_ns for idle in found),
+        )
+        for cause, found in by_cause.items()
+    )
+    return tuple(sorted(added, key=lambda idle: -idle.total_ns))
+
+
+def _gpu_rows(trace: Trace, device: Device) -> Int64s:
     slices = trace.slices
     on_device = np.array([track.device == device.index for track in trace.tracks], np.bool_)[slices.track]
-    gpu = np.flatnonzero(on_device & np.isin(slices.kind, GPU_KINDS))
+    return np.flatnonzero(on_device & np.isin(slices.kind, GPU_KINDS))
+
+
+def _device(trace: Trace, device: Device, gpu: Int64s, judge: GapJudge, overlap: Overlap) -> DeviceSummary:
+    slices = trace.slices
     kernels = gpu[slices.kind[gpu] == SliceKind.KERNEL]
+    gaps = find_gaps(trace, gpu)
     return DeviceSummary(
         index=device.index,
         name=device.name,
         kernel_busy_ns=union_ns(slices.start_ns[kernels], slices.end_ns[kernels]),
         gpu_busy_ns=union_ns(slices.start_ns[gpu], slices.end_ns[gpu]),
+        gpu_span_ns=span_ns(slices, gpu),
+        idle_ns=int(gaps.duration_ns.sum()) if len(gpu) else None,
+        stream_overlap_ns=overlap.time_ns,
+        idle=judge.idle(gaps),
     )
 
 
