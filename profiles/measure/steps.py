@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -108,9 +108,10 @@ class Replays:
     """Replays of a graph that holds a call of every copy, behind the gate. Where capturing fails, a note says why."""
 
     def __init__(self, kit: Kit, gate: Gate, *, after_failure: Callable[[], None]) -> None:
-        self._kit, self._timer, self._after_failure = kit, GatedTimer(kit.device, gate), after_failure
+        self._kit, self._after_failure = kit, after_failure
         self._stream = side_stream(kit.device)
         self._taken = Counter[int]()
+        self._timers = defaultdict[int, GatedTimer](lambda: GatedTimer(kit.device, gate))
 
     def turns(self, pace: Pace) -> int:
         return pace.per_build
@@ -139,9 +140,11 @@ class Replays:
             return
         self._kit.announce(candidate)
         self._taken[id(candidate)] += 1
+        timer = self._timers[id(candidate)]
         for _ in range(singles(times.seconds_per_call * replay.calls)):
-            sample = self._timer.sample(replay)
+            sample = timer.sample(replay)
             times.add("graph_time", sample.duration_ns / replay.calls, at_s=self._kit.at_s())
+        times.graph_doubt = timer.doubt
 
 
 class Recordings:

@@ -33,6 +33,7 @@ class Times:
     host: HostTimer | None = None
     replay: Replay | None = None
     graph_pool_bytes: int | None = None
+    graph_doubt: str | None = None
     energy: Energy | None = None
     series: defaultdict[str, Series] = field(default_factory=lambda: defaultdict(Series))
     capturable: bool = True
@@ -81,7 +82,7 @@ class Times:
         if gated.gave_up and (recorded := self.series.get(RECORDED)):
             series, method, doubt = recorded, cupti_time.METHOD, None
         elif gated.gave_up and (replayed := self.series.get("graph_time")):
-            series, method, doubt = replayed, GRAPH_REPLAY, None
+            series, method, doubt = replayed, GRAPH_REPLAY, self.graph_doubt
         return self._time("gpu_time", series, method=method, doubt=doubt)
 
     def _time(self, name: str, series: Series, *, method: str | None = None, doubt: str | None) -> Metric:
@@ -104,6 +105,8 @@ class Times:
         return None
 
     def _doubt(self, name: str) -> str | None:
+        if name == "graph_time":
+            return self.graph_doubt
         if name == "host_time" and self.gated is not None and self.gated.gave_up:
             return "no gate can hold a call: where the driver's queue was full, waits for the device are included"
         return None

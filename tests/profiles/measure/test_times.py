@@ -100,6 +100,14 @@ def test_without_records_replays_of_a_graph_are_the_gpu_time() -> None:
     assert (found.value, found.method, found.doubt) == (6000.0, "graph replay", None)
 
 
+def test_replays_that_no_gate_held_are_doubtful_as_graph_time_and_where_they_stand_for_the_gpu_time() -> None:
+    times = times_of()
+    times.graph_doubt = "waits for the host may be included"
+    times.series |= {"gpu_time": filled(9000), "graph_time": filled(6000)}
+    doubts = {metric.name: metric.doubt for metric in times.metrics()}
+    assert doubts == {"gpu_time": times.graph_doubt, "graph_time": times.graph_doubt}
+
+
 def test_with_neither_the_number_stays_and_is_doubtful() -> None:
     times = times_of()
     times.series |= {"gpu_time": filled(9000), "host_time": filled(100)}
