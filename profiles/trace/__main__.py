@@ -1,6 +1,6 @@
 """`python -m profiles.trace FILE`: the parse child. Writes what the trace says into a directory.
 
-Exit status 0, or 2 with one line on stderr when the file gives no trace within the limits.
+Exit status 0; 2 with one line on stderr when the file gives no trace, 3 when it is past one of the limits.
 """
 
 from __future__ import annotations
@@ -14,9 +14,10 @@ from pathlib import Path
 import msgspec
 
 from profiles.lifeline import die_with
-from profiles.trace.child import FORWARD, MEMORY_LIMIT, NO_DEVICE, SUMMARY, TIME_LIMIT_S, TIMELINE
+from profiles.trace.child import FORWARD, MEMORY_LIMIT, NO_DEVICE, SUMMARY, TIME_LIMIT_S, TIMELINE, Status
 from profiles.trace.errors import TraceError, TraceTooLarge
 from profiles.trace.forward import per_forward
+from profiles.trace.limits import trace_limits
 from profiles.trace.read import read_trace
 from profiles.trace.summary import summarise
 from profiles.trace.timeline import save_timeline, timeline
@@ -50,7 +51,7 @@ def limit_this_process(*, memory_bytes: int, time_s: int) -> None:
 
 
 def _parse(file: Path, *, device: str, output: Path) -> None:
-    trace = read_trace(file)
+    trace = read_trace(file, limits=trace_limits())
     (output / SUMMARY).write_bytes(msgspec.json.encode(summarise(trace)))
     if device != NO_DEVICE:
         (output / FORWARD).write_bytes(msgspec.json.encode(per_forward(trace, device=device)))
@@ -65,7 +66,7 @@ def _limit(kind: int, value: int) -> None:
 
 def _refuse(error: Exception) -> int:
     print(str(error).replace("\n", " "), file=sys.stderr)
-    return 2
+    return Status.TOO_LARGE if isinstance(error, TraceTooLarge) else Status.NO_TRACE
 
 
 if __name__ == "__main__":

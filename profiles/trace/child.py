@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+from enum import IntEnum
 from pathlib import Path
 
 import msgspec
@@ -21,6 +22,13 @@ SUMMARY, FORWARD, TIMELINE = "summary.json", "forward.json", "timeline.npz"
 _PROJECT = Path(__file__).parents[2]
 _ONE_THREAD = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 _OUT_OF_TIME = (-signal.SIGXCPU, -signal.SIGKILL)
+
+
+class Status(IntEnum):
+    """What the child ends with when the file gives nothing."""
+
+    NO_TRACE = 2
+    TOO_LARGE = 3
 
 
 class ParsedTrace(msgspec.Struct, frozen=True, kw_only=True):
@@ -39,8 +47,8 @@ def parse_in_child(
     memory_limit: int = MEMORY_LIMIT,
     timeout_s: float = TIME_LIMIT_S,
 ) -> ParsedTrace:
-    """Read `path` in a child that writes its results into `directory`. TraceError when the file gives no trace, or
-    when reading it takes more memory (bytes) or time than allowed."""
+    """Read `path` in a child that writes its results into `directory`. TraceError when the file gives no trace,
+    TraceTooLarge when it is past a limit or takes more memory (bytes) or time than allowed."""
     command = [sys.executable, "-m", "profiles.trace", str(path.resolve()), "--device", device or NO_DEVICE]
     command += ["--output", str(directory), "--memory-limit", str(memory_limit), "--time-limit", f"{timeout_s:.0f}"]
     try:
@@ -70,7 +78,9 @@ def _failure(ended: subprocess.CompletedProcess[str], timeout_s: float) -> Trace
     if ended.returncode in _OUT_OF_TIME:
         return TraceTooLarge(f"the reader was stopped by the system (limit of {timeout_s:,.0f} s, or out of memory)")
     last_line = (ended.stderr.strip().splitlines() or ["it said nothing"])[-1]
-    if ended.returncode == 2:
+    if ended.returncode == Status.TOO_LARGE:
+        return TraceTooLarge(last_line)
+    if ended.returncode == Status.NO_TRACE:
         return TraceError(last_line)
     return TraceError(f"the reader ended with status {ended.returncode}: {last_line}")
 

@@ -21,8 +21,10 @@ ABSENT = -1
 
 
 class TraceLimits(msgspec.Struct, frozen=True, kw_only=True):
-    """On the decompressed stream: its size, its ratio to the file past `ratio_after_bytes`, and JSON nesting."""
+    """On the file as it lies there, on the decompressed stream, on the ratio of both once the stream is longer than
+    `ratio_after_bytes`, and on JSON nesting."""
 
+    max_file_bytes: int = 4 << 30
     max_bytes: int = 4 << 30
     max_ratio: int = 200
     ratio_after_bytes: int = 64 << 20

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import BinaryIO
 from profiles.trace.errors import TraceTooLarge, UnreadableTrace, UnsupportedFormat
 from profiles.trace.model import TraceLimits
 
-_FILE_BLOCK = 256 << 10
+_FILE_BLOCK = 64 << 10  # what follows a member's end is copied: small, for files of very many members
 _TEXT_BLOCK = 1 << 20
 _GZIP = b"\x1f\x8b"
 _BOM = b"\xef\xbb\xbf"
@@ -30,6 +31,7 @@ _MAGIC = (
 def read_blocks(path: Path, limits: TraceLimits) -> Iterator[bytes]:
     """The decompressed text in blocks of about a MiB, without a byte-order mark. Judged by content, never by name."""
     with path.open("rb") as file:
+        _check_file(os.fstat(file.fileno()).st_size, limits)
         start = file.read(len(_GZIP))
         file.seek(0)
         blocks = _inflate(file, limits) if start == _GZIP else _plain(file, limits)
@@ -43,6 +45,7 @@ def _plain(file: BinaryIO, limits: TraceLimits) -> Iterator[bytes]:
     size = 0
     while block := file.read(_TEXT_BLOCK):
         size += len(block)
+        _check_file(size, limits)
         _check_size(size, limits)
         yield block
 
@@ -63,12 +66,19 @@ def _inflate(file: BinaryIO, limits: TraceLimits) -> Iterator[bytes]:
         taken += len(pending) - len(left)
         pending = left
         size += len(block)
+        _check_file(taken, limits)
         _check_size(size, limits)
         _check_ratio(size, taken, limits)
         if block:
             yield block
     if not inflater.eof:
         raise UnreadableTrace(f"truncated: the gzip data ends early, after {size:,} decompressed bytes")
+
+
+def _check_file(size: int, limits: TraceLimits) -> None:
+    """Before anything is read, and on the way: a file may grow meanwhile."""
+    if size > limits.max_file_bytes:
+        raise TraceTooLarge(f"larger than the limit of {limits.max_file_bytes:,} bytes for a file")
 
 
 def _check_size(size: int, limits: TraceLimits) -> None:
