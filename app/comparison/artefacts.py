@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from urllib.parse import quote
 
 from starlette.requests import Request
@@ -19,6 +20,10 @@ from db.views import ComparisonView
 PLAIN = "text/plain; charset=utf-8"
 SAFE = {"X-Content-Type-Options": "nosniff", "Content-Security-Policy": "default-src 'none'; sandbox"}
 """Generated code is shown and never run, whatever a browser takes it for."""
+
+ACCOUNT = re.compile(rb"torchinductor_[^/\s'\"]+")
+"""Inductor's folder, which it names after the user, in the paths that generated code tells."""
+OK = 200
 
 
 def artefact_url(comparison_id: int, key: str, sha256: str, *, token: str | None = None) -> str:
@@ -38,9 +43,12 @@ def artefact(request: Request) -> Response:
 
 
 def shared_artefact(request: Request) -> Response:
-    """404 alike for an unknown, a revoked and an expired link."""
+    """404 alike for an unknown, a revoked and an expired link. Whose account compiled is nobody's business there."""
     opened = look_up_link(database(), request.path_params["token"])
-    return _nothing() if opened is None else _text(opened.comparison, request)
+    if opened is None:
+        return _nothing()
+    found = _text(opened.comparison, request)
+    return _shown(ACCOUNT.sub("torchinductor_…".encode(), found.body)) if found.status_code == OK else found
 
 
 def _text(view: ComparisonView, request: Request) -> Response:
@@ -50,9 +58,13 @@ def _text(view: ComparisonView, request: Request) -> Response:
     if run is None or all(artefact.sha256 != sha256 for artefact in run.artefacts):
         return _nothing()
     try:
-        return Response(TraceStore(settings().traces_url).read_artefact(sha256), media_type=PLAIN, headers=SAFE)
+        return _shown(TraceStore(settings().traces_url).read_artefact(sha256))
     except NotFound:
         return _nothing()
+
+
+def _shown(content: bytes) -> Response:
+    return Response(content, media_type=PLAIN, headers=SAFE)
 
 
 def _nothing() -> Response:

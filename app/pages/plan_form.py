@@ -82,7 +82,7 @@ def show(start: Plan, context: str, parts: Sequence[draft.Part], *, on_cpu: bool
         budget = _budget(start, context)
         builds = _count(BUILDS, start.builds, context)
         margin = _margin(start, context)
-    with st.expander("More", expanded=_is_changed(start, context)):
+    with st.expander("More: order, load, samples, first visits, energy", expanded=_is_changed(start, context)):
         with st.grid(4, min_column_width=140, gap="small"):
             order = _choice(ORDER, str(start.order), context)
             load = _choice(LOAD, str(start.load), context)

@@ -47,13 +47,12 @@ def _fusion(entries: Entries) -> str | None:
     pair = _best_pair(entries)
     if pair is None:
         return None
-    base, best, _ = pair
+    base, best, gain = pair
     before, after = _activities(base.entry), _activities(best.entry)
-    less = figures.percent(abs(1 - best.metric.value / base.metric.value))
-    side = "less" if best.metric.value <= base.metric.value else "more"
+    less = figures.percent(1 - 1 / gain.ratio)
     by = TITLES[By(best.metric.name)]
     counted = f"{before} became {after}" if before != after else f"{before} {_noun(best.entry)} each"
-    return _bars(base, best) + _caption(counted, f"{escape(by)} {less} {side}", best)
+    return _bars(base, best) + _caption(counted, f"{escape(by)} {less} less", best)
 
 
 def _throughput(entries: Entries) -> str | None:
@@ -83,14 +82,18 @@ PICTURES: dict[str, Callable[[Entries], str | None]] = {
 
 
 def _best_pair(entries: Entries) -> tuple[Timed[ComparedRun], Timed[ComparedRun], SpeedUp] | None:
-    """The baseline, the fastest and its speed-up, of the first workload where they differ."""
+    """The baseline, the fastest and its speed-up, of the first workload that has a winner: what cannot be told apart
+    answers no question."""
     judged = judge(entries)
     for section in sections(entries):
         by = chosen(section, By.GPU_TIME)
         ranked, base = timed(section, by), baseline(section, None, by)
         best = fastest(ranked, judged) if ranked else None
-        if base is not None and best is not None and best.entry is not base.entry:
-            return base, best, speed_up(base.metric, best.metric, judged.get(best.entry.key))
+        if base is None or best is None or best.entry is base.entry:
+            continue
+        gain = speed_up(base.metric, best.metric, judged.get(best.entry.key))
+        if gain.faster:
+            return base, best, gain
     return None
 
 
@@ -130,4 +133,4 @@ def _sketch(preset: str) -> str:
         + "</div>"
         for widths in NEUTRAL.get(preset, ((60,), (30,)))
     )
-    return bars + '<p class="fs-caption fs-muted">Not measured here yet.</p>'
+    return bars + '<p class="fs-caption fs-muted">No answer measured here yet.</p>'

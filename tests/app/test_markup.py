@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from app import markup
 from app.context import now
 from app.pages import question_cards
@@ -75,10 +77,20 @@ def test_a_question_is_answered_by_the_newest_comparison_that_can() -> None:
     assert "<b>25.0×</b>" in drawn
 
 
+def test_what_cannot_be_told_apart_answers_no_question() -> None:
+    noisy = [
+        _entry(key, variant, msgspec.structs.replace(_gpu(ns), low=100.0, high=9000.0))
+        for key, variant, ns in (("A", "naive", 5000.0), ("B", "sdpa_auto", 200.0))
+    ]
+    assert "<b>25.0×</b>" in question_cards.picture("attention-ladder", [_ladder()])
+    for preset in ("attention-ladder", "fusion-pairs"):
+        assert "No answer measured here yet." in question_cards.picture(preset, [noisy])
+
+
 def test_a_question_without_an_answer_is_a_sketch_without_colour_or_figures() -> None:
     for preset in presets.PRESETS:
         drawn = question_cards.picture(preset.name, ())
-        assert "Not measured here yet." in drawn
+        assert "No answer measured here yet." in drawn
         assert "fs-role" not in drawn
 
 
