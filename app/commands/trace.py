@@ -17,7 +17,12 @@ ERRORS = (TraceError,)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", type=Path, metavar="FILE", help="a Kineto (Chrome) trace, .json or .json.gz")
+    parser.add_argument(
+        "file",
+        type=Path,
+        metavar="FILE",
+        help="a Kineto (Chrome) trace or an SQLite export of Nsight Systems, plain or gzip",
+    )
 
 
 def run(options: argparse.Namespace) -> Exit:

@@ -16,19 +16,19 @@ DOUBT = "?"
 
 def described(summary: TraceSummary) -> list[str]:
     facts = [
-        ("kernels", "kernels", f"{summary.kernels:,}"),
-        ("copies", "memcpy", f"{summary.memcpy:,}"),
-        ("fills", "memset", f"{summary.memset:,}"),
-        ("launches", "launches", f"{summary.launches:,}"),
-        ("graph launches", "graph_launches", f"{summary.graph_launches:,}"),
-        ("kernels of graph launches", "kernels_from_graph_launches", f"{summary.kernels_from_graph_launches:,}"),
-        ("kernels with their launch", "linked_kernels", f"{summary.linked_kernels:,}"),
+        ("kernels", "kernels", _count(summary.kernels)),
+        ("copies", "memcpy", _count(summary.memcpy)),
+        ("fills", "memset", _count(summary.memset)),
+        ("launches", "launches", _count(summary.launches)),
+        ("graph launches", "graph_launches", _count(summary.graph_launches)),
+        ("kernels of graph launches", "kernels_from_graph_launches", _count(summary.kernels_from_graph_launches)),
+        ("kernels with their launch", "linked_kernels", _count(summary.linked_kernels)),
         ("launched before the window", "launched_before_window", _count(summary.launched_before_window)),
-        ("kernel names", "distinct_kernel_names", f"{summary.distinct_kernel_names:,}"),
-        ("kernel sum", "kernel_sum_ns", prose_time(summary.kernel_sum_ns)),
-        ("kernel busy", "kernel_busy_ns", prose_time(summary.kernel_busy_ns)),
-        ("GPU busy", "gpu_busy_ns", prose_time(summary.gpu_busy_ns)),
-        ("GPU span", "gpu_span_ns", NOT_KNOWN if summary.gpu_span_ns is None else prose_time(summary.gpu_span_ns)),
+        ("kernel names", "distinct_kernel_names", _count(summary.distinct_kernel_names)),
+        ("kernel sum", "kernel_sum_ns", _time(summary.kernel_sum_ns)),
+        ("kernel busy", "kernel_busy_ns", _time(summary.kernel_busy_ns)),
+        ("GPU busy", "gpu_busy_ns", _time(summary.gpu_busy_ns)),
+        ("GPU span", "gpu_span_ns", _time(summary.gpu_span_ns)),
     ]
     if summary.stream_overlap_ns:
         facts.append(("overlap on one stream", "stream_overlap_ns", prose_time(summary.stream_overlap_ns)))
@@ -67,7 +67,7 @@ def _devices(summary: TraceSummary) -> list[str]:
         (
             str(device.index),
             printable(device.name or ""),
-            prose_time(device.kernel_busy_ns) + _mark(summary, "kernel_busy_ns"),
+            _time(device.kernel_busy_ns) + _mark(summary, "kernel_busy_ns"),
             prose_time(device.gpu_busy_ns) + _mark(summary, "gpu_busy_ns"),
             NOT_KNOWN if device.idle_ns is None else prose_time(device.idle_ns) + _mark(summary, "idle"),
         )
@@ -111,3 +111,7 @@ def _finding(finding: Finding) -> str:
 
 def _count(number: int | None) -> str:
     return NOT_KNOWN if number is None else f"{number:,}"
+
+
+def _time(duration_ns: int | None) -> str:
+    return NOT_KNOWN if duration_ns is None else prose_time(duration_ns)

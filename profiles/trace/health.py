@@ -11,7 +11,7 @@ from profiles.recorded import GapCause, Idle
 from profiles.results import Finding
 from profiles.trace.intervals import Overlap
 from profiles.trace.launches import CallKind, Launches
-from profiles.trace.model import ABSENT, CALL_KINDS, GPU_KINDS, Int64s, SliceKind, Trace
+from profiles.trace.model import ABSENT, CALL_KINDS, GPU_KINDS, PROCESS_SHIFT, Int64s, SliceKind, Trace
 from profiles.trace.steps import Step, count_slices
 from profiles.trace.wording import counted
 
@@ -19,7 +19,7 @@ _YEAR_2100_NS = 4_102_444_800 * 10**9
 _LONG_LAG_NS = 60 * 10**9  # a stream takes about a thousand launches ahead: a minute of work is more than that
 _TIMES = ("kernel_sum_ns", "kernel_busy_ns", "gpu_busy_ns")
 IDLE = ("idle", "devices.idle")
-PER_STEP = ("steps.kernels", "counts.kernels", "counts.memcpy", "counts.memset")
+PER_STEP = ("steps.kernels", "counts.kernels", "counts.memcpy", "counts.memset", "traced_device_time")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,8 @@ class Unlinked:
 
 def find_unlinked(trace: Trace, launches: Launches) -> Unlinked:
     """Calls are numbered in order, and a stream works in order: what is from before the recording has a lower
-    correlation than every recorded call, and ran before every slice of its stream whose call was recorded."""
+    correlation than every recorded call of its process, and ran before every slice of its stream whose call was
+    recorded."""
     slices = trace.slices
     gpu = slices.of(*GPU_KINDS)
     unlinked = gpu[launches.call_of[gpu] == ABSENT]
@@ -45,9 +46,18 @@ def find_unlinked(trace: Trace, launches: Launches) -> Unlinked:
     linked = gpu[launches.call_of[gpu] != ABSENT]
     np.minimum.at(first_linked_ns, slices.track[linked], slices.start_ns[linked])
     correlation = slices.correlation[unlinked]
-    earlier = (correlation != ABSENT) & (correlation < calls.min())
+    earlier = (correlation != ABSENT) & (correlation < _first_call(calls, correlation >> PROCESS_SHIFT))
     earlier &= slices.start_ns[unlinked] <= first_linked_ns[slices.track[unlinked]]
     return Unlinked(earlier=unlinked[earlier], lost=unlinked[~earlier])
+
+
+def _first_call(calls: Int64s, process: Int64s) -> Int64s:
+    """The lowest correlation of the calls of each process, of a process without any lower than all there are."""
+    processes, of_call = np.unique(calls >> PROCESS_SHIFT, return_inverse=True)
+    lowest = np.full(len(processes), np.iinfo(np.int64).max)
+    np.minimum.at(lowest, of_call, calls)
+    at = np.minimum(np.searchsorted(processes, process), len(processes) - 1)
+    return np.where(processes[at] == process, lowest[at], np.iinfo(np.int64).min)
 
 
 def kernels_in(step: Step, trace: Trace, launches: Launches, unlinked: Unlinked) -> int | None:
@@ -214,7 +224,7 @@ def _lags(trace: Trace, launches: Launches) -> Iterator[Finding]:
 
 def _unit(trace: Trace) -> Iterator[Finding]:
     starts = trace.slices.start_ns
-    if len(starts) and trace.epoch_ns + int(starts[0]) > _YEAR_2100_NS:
+    if trace.unit == "us" and len(starts) and trace.epoch_ns + int(starts[0]) > _YEAR_2100_NS:
         span_us = (int(trace.slices.end_ns.max()) - int(starts[0])) // 1000
         yield Finding(
             code="suspicious_unit",

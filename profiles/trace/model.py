@@ -18,6 +18,7 @@ Int64s = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 
 ABSENT = -1
+PROCESS_SHIFT = 32  # correlations of several processes in one file: the process's number stands above these bits
 
 
 class TraceLimits(msgspec.Struct, frozen=True, kw_only=True):
@@ -105,7 +106,8 @@ class Trace:
     """A whole recording. `findings` are what the reader noticed; `profiles.trace.health` adds what the slices tell.
 
     `records` counts all that the file holds, of whatever kind. `epoch_ns` is the absolute time of the clock's zero.
-    `other_accelerator` names a vendor's records that are no GPU kernels.
+    `other_accelerator` names a vendor's records that are no GPU kernels. Timestamps were written in `unit`. Of the kinds
+    in `absent` the file tells nothing, not even that there were none.
     """
 
     format: str
@@ -118,3 +120,5 @@ class Trace:
     epoch_ns: int = 0
     other_accelerator: str | None = None
     shapes: tuple[LaunchShape, ...] = ()
+    unit: str = "us"
+    absent: frozenset[SliceKind] = frozenset()

@@ -14,10 +14,14 @@ from profiles.trace.model import TraceLimits
 _FILE_BLOCK = 64 << 10  # what follows a member's end is copied: small, for files of very many members
 _TEXT_BLOCK = 1 << 20
 _GZIP = b"\x1f\x8b"
+SQLITE = b"SQLite format 3\x00"
 _BOM = b"\xef\xbb\xbf"
-_ACCEPTED = "expected a Chrome trace as PyTorch's profiler exports it (JSON, plain or gzip)"
+_ACCEPTED = (
+    "expected a Chrome trace as PyTorch's profiler exports it (JSON), or an SQLite export of Nsight Systems, plain or"
+    " gzip"
+)
+_REPORTS = (".nsys-rep", ".qdrep")
 _MAGIC = (
-    (b"SQLite format 3\x00", "an SQLite database"),
     (b"PK\x03\x04", "a zip archive"),
     (b"\x28\xb5\x2f\xfd", "a zstd file"),
     (b"\xfd7zXZ\x00", "an xz file"),
@@ -36,7 +40,7 @@ def read_blocks(path: Path, limits: TraceLimits) -> Iterator[bytes]:
         file.seek(0)
         blocks = _inflate(file, limits) if start == _GZIP else _plain(file, limits)
         first = next(blocks, b"")
-        _refuse_other_kinds(first)
+        _refuse_other_kinds(first, path.suffix)
         yield first.removeprefix(_BOM)
         yield from blocks
 
@@ -93,13 +97,20 @@ def _check_ratio(size: int, taken: int, limits: TraceLimits) -> None:
         )
 
 
-def _refuse_other_kinds(first: bytes) -> None:
+def _refuse_other_kinds(first: bytes, suffix: str) -> None:
+    """The name only says what a file may be that is neither JSON nor a database: reports of Nsight Systems have no
+    public form, and an export of them has."""
     if not first:
         raise UnreadableTrace(f"the file is empty; {_ACCEPTED}")
+    if first.startswith(SQLITE):
+        return
+    if suffix in _REPORTS and first.removeprefix(_BOM).lstrip()[:1] not in (b"{", b"["):
+        raise UnsupportedFormat(
+            "a report of Nsight Systems, which only its own programs can read; export it with nsys export --type sqlite"
+            " and give that file"
+        )
     for magic, kind in _MAGIC:
         if first.startswith(magic):
-            known = b"CUPTI_ACTIVITY" in first or b"TARGET_INFO" in first
-            name = "an Nsight Systems SQLite export" if known else kind
-            raise UnsupportedFormat(f"{name}, which cannot be read here; {_ACCEPTED}")
+            raise UnsupportedFormat(f"{kind}, which cannot be read here; {_ACCEPTED}")
     if b"\0" in first[:64]:
         raise UnsupportedFormat(f"a binary file of an unknown kind; {_ACCEPTED}")

@@ -22,7 +22,7 @@ class DeviceSummary(msgspec.Struct, frozen=True, kw_only=True):
 
     index: int
     name: str | None
-    kernel_busy_ns: int
+    kernel_busy_ns: int | None
     gpu_busy_ns: int
     gpu_span_ns: int | None = None
     idle_ns: int | None = None
@@ -48,7 +48,8 @@ class Coverage(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TraceSummary(msgspec.Struct, frozen=True, kw_only=True):
-    """Counts of records are facts and may be 0; what cannot be told is None.
+    """Counts of records are facts and may be 0; what cannot be told is None, as where a file has no place for records
+    of a kind.
 
     Busy is the union of intervals per device, added over devices; the span reaches from the first start to the last
     end of GPU activity. Timestamps are always read as `unit`. `idle` adds the devices' gaps up by cause. `doubtful`
@@ -56,18 +57,18 @@ class TraceSummary(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     doubtful: tuple[str, ...] = ()
-    kernels: int
-    memcpy: int
-    memset: int
-    launches: int
-    graph_launches: int
-    linked_kernels: int
-    kernel_sum_ns: int
-    kernel_busy_ns: int
-    gpu_busy_ns: int
+    kernels: int | None
+    memcpy: int | None
+    memset: int | None
+    launches: int | None
+    graph_launches: int | None
+    linked_kernels: int | None
+    kernel_sum_ns: int | None
+    kernel_busy_ns: int | None
+    gpu_busy_ns: int | None
     gpu_span_ns: int | None
-    distinct_kernel_names: int
-    kernels_from_graph_launches: int
+    distinct_kernel_names: int | None
+    kernels_from_graph_launches: int | None
     devices: tuple[DeviceSummary, ...]
     steps: tuple[StepSummary, ...]
     launched_before_window: int | None
@@ -101,24 +102,24 @@ def summarise(trace: Trace) -> TraceSummary:
     )
     return TraceSummary(
         doubtful=_doubtful(health),
-        kernels=len(kernels),
-        memcpy=len(slices.of(SliceKind.MEMCPY)),
-        memset=len(slices.of(SliceKind.MEMSET)),
-        launches=len(launches.of(CallKind.KERNEL)),
-        graph_launches=len(launches.of(CallKind.GRAPH)),
-        linked_kernels=int((launches.call_of[kernels] != ABSENT).sum()),
-        kernel_sum_ns=int(slices.duration_ns[kernels].sum()),
-        kernel_busy_ns=sum(device.kernel_busy_ns for device in devices),
-        gpu_busy_ns=sum(device.gpu_busy_ns for device in devices),
+        kernels=_told(trace, len(kernels), SliceKind.KERNEL),
+        memcpy=_told(trace, len(slices.of(SliceKind.MEMCPY)), SliceKind.MEMCPY),
+        memset=_told(trace, len(slices.of(SliceKind.MEMSET)), SliceKind.MEMSET),
+        launches=_told(trace, len(launches.of(CallKind.KERNEL)), *CALL_KINDS),
+        graph_launches=_told(trace, len(launches.of(CallKind.GRAPH)), *CALL_KINDS),
+        linked_kernels=_told(trace, int((launches.call_of[kernels] != ABSENT).sum()), SliceKind.KERNEL),
+        kernel_sum_ns=_told(trace, int(slices.duration_ns[kernels].sum()), SliceKind.KERNEL),
+        kernel_busy_ns=_told(trace, sum(device.kernel_busy_ns or 0 for device in devices), SliceKind.KERNEL),
+        gpu_busy_ns=_told(trace, sum(device.gpu_busy_ns for device in devices), *GPU_KINDS),
         gpu_span_ns=span_ns(slices, gpu),
-        distinct_kernel_names=len(np.unique(slices.name[kernels])),
-        kernels_from_graph_launches=len(kernels_of_graphs(trace, launches)),
+        distinct_kernel_names=_told(trace, len(np.unique(slices.name[kernels])), SliceKind.KERNEL),
+        kernels_from_graph_launches=_told(trace, len(kernels_of_graphs(trace, launches)), SliceKind.KERNEL),
         devices=devices,
         steps=tuple(_step(step, trace, launches, unlinked) for step in steps),
         launched_before_window=_before_window(trace, unlinked),
         health=health,
         format=trace.format,
-        unit="us",
+        unit=trace.unit,
         records=trace.records,
         coverage=Coverage(
             kernels=attribution(trace, launches, unlinked, kernels),
@@ -128,6 +129,11 @@ def summarise(trace: Trace) -> TraceSummary:
         stream_overlap_ns=sum(device.stream_overlap_ns for device in devices),
         idle=idle,
     )
+
+
+def _told(trace: Trace, number: int, *kinds: SliceKind) -> int | None:
+    """None where the file tells nothing of any of the kinds."""
+    return None if trace.absent.issuperset(kinds) else number
 
 
 def _step(step: Step, trace: Trace, launches: Launches, unlinked: Unlinked) -> StepSummary:
@@ -174,7 +180,7 @@ def _device(trace: Trace, device: Device, gpu: Int64s, judge: GapJudge, overlap:
     return DeviceSummary(
         index=device.index,
         name=device.name,
-        kernel_busy_ns=union_ns(slices.start_ns[kernels], slices.end_ns[kernels]),
+        kernel_busy_ns=_told(trace, union_ns(slices.start_ns[kernels], slices.end_ns[kernels]), SliceKind.KERNEL),
         gpu_busy_ns=union_ns(slices.start_ns[gpu], slices.end_ns[gpu]),
         gpu_span_ns=span_ns(slices, gpu),
         idle_ns=int(gaps.duration_ns.sum()) if len(gpu) else None,

@@ -22,7 +22,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "public_trace" in metafunc.fixturenames:
         truth_file = PUBLIC_TRACES / "truth.json"
         truth = json.loads(truth_file.read_text()) if truth_file.is_file() else {}
-        names = [name for name, figures in truth.items() if not figures.get("refused") and "format" not in figures]
+        names = [name for name, figures in truth.items() if not figures.get("refused")]
         absent = pytest.param("absent", marks=pytest.mark.skip("the public traces are not here (FUSESCOPE_TRACES)"))
         metafunc.parametrize("public_trace", names or [absent])
 

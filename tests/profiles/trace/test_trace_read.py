@@ -194,8 +194,6 @@ def test_what_is_no_trace_is_refused_with_what_is_there(read_text: ReadText, tex
 @pytest.mark.parametrize(
     ("content", "kind"),
     [
-        (b"SQLite format 3\x00" + b"\x00" * 100 + b"CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL", "an Nsight Systems"),
-        (b"SQLite format 3\x00" + b"\x00" * 100, "an SQLite database"),
         (b'{"schema": "1.0.1", "pid": 1, "nodes": [{"id": 1}]}', "a PyTorch execution trace"),
         (b"PK\x03\x04rest", "a zip archive"),
         (b"name,duration\n", "not JSON"),
