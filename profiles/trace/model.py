@@ -106,8 +106,8 @@ class Trace:
     """A whole recording. `findings` are what the reader noticed; `profiles.trace.health` adds what the slices tell.
 
     `records` counts all that the file holds, of whatever kind. `epoch_ns` is the absolute time of the clock's zero.
-    `other_accelerator` names a vendor's records that are no GPU kernels. Timestamps were written in `unit`. Of the kinds
-    in `absent` the file tells nothing, not even that there were none.
+    `other_accelerator` names a vendor's records that are no GPU kernels. Timestamps were written in `unit`. The file
+    tells nothing of the kinds in `absent`, not even that there were none.
     """
 
     format: str
