@@ -7,6 +7,7 @@ import msgspec
 from profiles.ceilings import Costs
 from profiles.compilation import Artefact, Compilation
 from profiles.protocol import Phase
+from profiles.recorded import Recorded
 from profiles.results import Block, Conditions, Correctness, Counts, DeepProfile, Finding, Metric, Receipt, Role
 from profiles.trace.timeline import Step, TimelineTrack
 from profiles.visits import Walked
@@ -30,6 +31,7 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
     deep: DeepProfile | None = None
     twin: tuple[Metric, ...] = ()
     notes: tuple[str, ...] = ()
+    recorded: Recorded | None = None
 
 
 class VariantSteps(msgspec.Struct, frozen=True, kw_only=True):

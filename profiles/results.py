@@ -13,6 +13,7 @@ from profiles.ceilings import Ceilings, Costs
 from profiles.compilation import Artefact, Compilation
 from profiles.environment import Environment
 from profiles.plan import Plan
+from profiles.recorded import Recorded
 from profiles.verdict import VariantComparison
 from profiles.visits import Walked
 from profiles.workload import Workload
@@ -255,6 +256,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     deep: DeepProfile | None = None
     twin: tuple[Metric, ...] = ()
     notes: tuple[str, ...] = ()
+    recorded: Recorded | None = None
 
     def metric(self, name: str) -> Metric | None:
         return next((metric for metric in self.metrics if metric.name == name), None)

@@ -18,10 +18,11 @@ from profiles.comparison.doubts import shared_doubts, shared_notes
 from profiles.comparison.entry import Entry, State, in_state
 from profiles.comparison.figures import TimeUnit, digits, mib, rate, time_unit
 from profiles.comparison.limits import standing
+from profiles.comparison.recording import count_doubt
 from profiles.comparison.roles import traced_ns
 from profiles.comparison.speed import TITLES, By, offered
 from profiles.comparison.table import Row
-from profiles.results import Counts, Metric, Run
+from profiles.results import Metric, Run
 
 ALWAYS = (By.GPU_TIME, By.CALL_TIME)
 FIGURES = (State.MEASURED, State.INCORRECT)
@@ -164,25 +165,23 @@ def _shared(frame: Frame, metric: str) -> tuple[str, ...]:
 
 def _counted(frame: Frame) -> tuple[Column, ...]:
     if frame.on_cpu:
-        return (Column("Operators", "per forward", _count(lambda counts: counts.operators), wide=False),)
-    graphs = (Column("Graphs", "launched", _count(lambda counts: counts.graph_launches)),) if frame.graphs else ()
+        return (Column("Operators", "per forward", _count("operators"), wide=False),)
+    graphs = (Column("Graphs", "launched", _count("graph_launches")),) if frame.graphs else ()
     return (
-        Column("Kernels", "per forward", _count(lambda counts: counts.kernels), wide=False),
-        Column("Copies", "", _count(lambda counts: counts.memcpy)),
-        Column("Fills", "", _count(lambda counts: counts.memset)),
-        Column("Launches", "", _count(lambda counts: counts.launches)),
+        Column("Kernels", "per forward", _count("kernels"), wide=False),
+        Column("Copies", "", _count("memcpy")),
+        Column("Fills", "", _count("memset")),
+        Column("Launches", "", _count("launches")),
         *graphs,
     )
 
 
-def _count(pick: Callable[[Counts], int | None]) -> Callable[[Row[Entry], Run, Frame], str]:
+def _count(name: str) -> Callable[[Row[Entry], Run, Frame], str]:
     def cell(_: Row[Entry], run: Run, frame: Frame) -> str:
-        number = None if run.counts is None else pick(run.counts)
+        number = None if run.counts is None else getattr(run.counts, name)
         if number is None:
             return missing(_why_uncounted(run))
-        unstable = run.counts.unstable if run.counts is not None and number else None
-        doubt = f"unstable: {', '.join(map(str, unstable))} in equal passes" if unstable else None
-        return frame.doubts.mark(count(number), doubt) if number else '<span class="fs-faint">0</span>'
+        return frame.doubts.mark(count(number), count_doubt(run, name)) if number else '<span class="fs-faint">0</span>'
 
     return cell
 

@@ -7,12 +7,17 @@ from html import escape
 
 from app.charts.markup import variant
 from app.markup import Tone, badge
+from profiles.comparison.recording import attribution_sentence, idle_sentence
+from profiles.recorded import Recorded
 from profiles.results import Finding
 
 
-def health_html(name: str, findings: Sequence[Finding]) -> str:
-    """The findings of one run's trace, each with what they make doubtful."""
-    items = "".join(f"<li>{_finding(finding)}</li>" for finding in findings)
+def health_html(name: str, findings: Sequence[Finding], recorded: Recorded | None = None) -> str:
+    """Why the GPU was idle in one run's trace, how its kernels were attributed, and the trace's findings, each with
+    what they make doubtful."""
+    told = () if recorded is None else (idle_sentence(recorded), attribution_sentence(recorded))
+    items = "".join(f"<li>{escape(text)}</li>" for text in told if text)
+    items += "".join(f"<li>{_finding(finding)}</li>" for finding in findings)
     return f'<div class="fs fs-health"><b>Trace of {variant(name)}</b><ul>{items}</ul></div>'
 
 

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from html import escape
 
 from app.charts.launch import launch_cell
-from app.charts.markup import missing, swatch
+from app.charts.markup import doubted, missing, swatch
 from app.formatting import count
 from profiles.comparison.figures import TimeUnit, percent
+from profiles.comparison.recording import times_doubt
 from profiles.comparison.roles import share, traced_ns
 from profiles.results import KernelUse, Run
 
@@ -89,7 +90,7 @@ def _total(run: Run, frame: _Frame) -> str:
     return (
         f'<tr class="fs-sum"><th scope="row">one traced forward pass</th><td class="wide"></td>{stage}'
         f'<td class="num">{count(sum(use.calls for use in run.kernels))}</td>'
-        f'<td class="num">{frame.unit.write(frame.whole_ns)}</td><td class="num"></td>'
+        f'<td class="num">{doubted(frame.unit.write(frame.whole_ns), times_doubt(run))}</td><td class="num"></td>'
         f'<td class="wide num fs-nowrap" colspan="{columns}">{escape(aside)}</td></tr>'
     )
 

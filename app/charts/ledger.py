@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from html import escape
 
-from app.charts.markup import key_box, variant
+from app.charts.markup import doubted, key_box, variant
 from profiles.comparison.change import counted
 from profiles.comparison.figures import whole_percent, whole_time
 from profiles.comparison.ledger import Block, Cell, Column, Ledger
+from profiles.comparison.recording import count_doubt, times_doubt
 
 NARROW = 6
+SHOWN_COUNTS = ("kernels", "operators", "memcpy", "memset")
 
 
 def ledger_html(ledger: Ledger, *, base_key: str | None, on_cpu: bool = False) -> str:
@@ -48,7 +50,7 @@ def _column(column: Column, position: int, stages: int, *, filled: bool) -> str:
     loose = _loose(column, position, stages)
     foot = (
         f'<div class="fs-ledger-foot" style="grid-column:{position};grid-row:{stages + 3}">'
-        f"<b>{escape(whole_time(column.total_ns))}</b><span>{escape(_counts(column))}</span></div>"
+        f"<b>{_time(column)}</b><span>{_counts(column)}</span></div>"
     )
     return head + cells + loose + foot
 
@@ -86,5 +88,14 @@ def _block(block: Block, crowded: bool) -> str:
 
 
 def _counts(column: Column) -> str:
-    counts = column.entry.run.counts if column.entry.run is not None else None
-    return ", ".join([] if counts is None else counted(counts))
+    """Marked where the trace puts them in doubt; the table and the health of the trace tell why in full."""
+    run = column.entry.run
+    if run is None or run.counts is None:
+        return ""
+    reasons = dict.fromkeys(filter(None, (count_doubt(run, name) for name in SHOWN_COUNTS)))
+    return doubted(", ".join(counted(run.counts)), "; ".join(reasons) or None)
+
+
+def _time(column: Column) -> str:
+    run = column.entry.run
+    return doubted(whole_time(column.total_ns), times_doubt(run) if run is not None else None)

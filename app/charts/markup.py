@@ -41,6 +41,13 @@ def missing(reason: str) -> str:
     return f'<span class="fs-faint" title="{escape(reason)}">{NOT_RECORDED}</span>'
 
 
+def doubted(figure: str, reason: str | None) -> str:
+    """Underlined where there is a reason for doubt, which stands in full elsewhere on the page."""
+    if reason is None:
+        return escape(figure)
+    return f'<span class="fs-doubt" title="{escape(f"Doubtful: {reason}")}">{escape(figure)}</span>'
+
+
 def titled(html: str, title: str) -> str:
     return f'<span title="{escape(title)}">{html}</span>'
 

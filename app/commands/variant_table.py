@@ -16,10 +16,12 @@ from profiles.comparison.judgement import Judged
 from profiles.comparison.limits import share_words, standing
 from profiles.comparison.parts import plain
 from profiles.comparison.reason import varying_sentence
+from profiles.comparison.recording import count_doubt
 from profiles.comparison.speed import TITLES, By, chosen, time
 from profiles.comparison.table import Row, rows
 from profiles.comparison.visits import axis_noun, shape_cost, walked_cost
-from profiles.results import Counts, Run
+from profiles.results import Finding, Run
+from profiles.trace.printable import printable
 from profiles.verdict import VariantComparison, Verdict
 
 NOT_MEASURED = "–"
@@ -76,11 +78,11 @@ def _columns(section: Sequence[Entry], by: By) -> list[Column]:
         Column("speed-up", _speed_up),
         Column("interval", _interval),
         Column("builds", lambda row: f"{judged.builds:,}" if (judged := _judged(row)) else None),
-        Column("kernels", lambda row: _counted(row, lambda counts: counts.kernels)),
-        Column("copies", lambda row: _counted(row, lambda counts: counts.memcpy)),
-        Column("fills", lambda row: _counted(row, lambda counts: counts.memset)),
-        Column("launches", lambda row: _counted(row, lambda counts: counts.launches)),
-        Column("operators", lambda row: _counted(row, lambda counts: counts.operators)),
+        Column("kernels", lambda row: _counted(row, "kernels")),
+        Column("copies", lambda row: _counted(row, "memcpy")),
+        Column("fills", lambda row: _counted(row, "memset")),
+        Column("launches", lambda row: _counted(row, "launches")),
+        Column("operators", lambda row: _counted(row, "operators")),
         Column("tokens/s", lambda row: _metric(row, "tokens_per_s", rate)),
         Column("TFLOP/s", lambda row: _metric(row, "useful_tflops", _tflops)),
         Column("of limit", _of_limit, figure=False),
@@ -125,10 +127,13 @@ def _judged(row: Row[Entry]) -> VariantComparison | None:
     return None if row.speed_up is None else row.speed_up.judged
 
 
-def _counted(row: Row[Entry], kind: Callable[[Counts], int | None]) -> str | None:
-    counts = row.entry.run.counts if row.entry.run is not None else None
-    number = None if counts is None else kind(counts)
-    return None if number is None else f"{number:,}"
+def _counted(row: Row[Entry], name: str) -> str | None:
+    """With a question mark where it is in doubt: the notes say why."""
+    run = row.entry.run
+    number = None if run is None or run.counts is None else getattr(run.counts, name)
+    if run is None or number is None:
+        return None
+    return f"{number:,}{' ?' if count_doubt(run, name) else ''}"
 
 
 def _metric(row: Row[Entry], name: str, write: Callable[[float], str]) -> str | None:
@@ -168,7 +173,12 @@ def _notes(row: Row[Entry]) -> list[str]:
         notes.append(varies)
     notes += [fall(receipt) for receipt in fallen(run)]
     notes += [*_visits(row.entry), *run.notes]
-    return notes + [finding.message for finding in run.trace_health]
+    return notes + [_found(finding) for finding in run.trace_health]
+
+
+def _found(finding: Finding) -> str:
+    doubtful = f" (in doubt: {', '.join(finding.doubtful)})" if finding.doubtful else ""
+    return f"{printable(finding.message)}{doubtful}"
 
 
 def _doubts(run: Run) -> list[str]:

@@ -22,7 +22,7 @@ from profiles.comparison.figures import ratio, time_unit
 from profiles.comparison.speed import TITLES, By, time
 from profiles.comparison.table import Row
 
-HINT = "drag to pan · W S zoom · shift-drag to measure · 0 fit"
+HINT = "drag to pan · W S zoom · shift-drag for a range · / search · 0 fit"
 FIRST_LANES = 3
 MOST_LANES = 8
 
@@ -43,7 +43,7 @@ def timeline_panel(rows: Sequence[ComparedRow], *, suffix: str, choice: Choice, 
         st.caption("Pick a letter to draw its timeline.")
         return
     zoom = f"t{suffix}"
-    timelines(lanes, zoom=st.query_params.get(zoom, choice.zoom), key=f"timeline{suffix}", on_zoom=_keep(zoom))
+    timelines(lanes, view=st.query_params.get(zoom, choice.zoom), key=f"timeline{suffix}", on_view=_keep(zoom))
 
 
 def kernel_panel(rows: Sequence[ComparedRow], *, suffix: str) -> None:
@@ -88,8 +88,8 @@ def _kernels(listed: dict[str, ComparedRow], suffix: str) -> None:
     st.html(kernels_html(entry.run, unit=time_unit(entry.workload), stages=stages, on_cpu=on_cpu))
     if entry.run.deep is not None:
         st.html(deep_html(entry.run.deep))
-    if entry.run.trace_health:
-        st.html(health_html(entry.variant, entry.run.trace_health))
+    if entry.run.trace_health or entry.run.recorded is not None:
+        st.html(health_html(entry.variant, entry.run.trace_health, entry.run.recorded))
 
 
 def _pick_lanes(keys: list[str], saved: tuple[str, ...], *, key: str) -> list[str]:

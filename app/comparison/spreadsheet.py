@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from profiles.comparison.document import document
 from profiles.comparison.entry import EntryT
 from profiles.comparison.figures import workload_label
+from profiles.comparison.recording import count_doubt
 from profiles.reports import ComparedVariant
 from profiles.results import Metric, Run
 from profiles.verdict import VariantComparison
@@ -19,13 +20,13 @@ METRICS = (
     *("peak_memory", "tokens_per_s", "useful_tflops"),
 )
 COUNTS = ("kernels", "memcpy", "memset", "launches", "graph_launches", "operators")
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 HEAD = (
     *("operation", "workload", "key", "variant", "state", "baseline"),
     *("speed_up", "verdict", "low", "high", "builds", "ran", "reason"),
     *COUNTS,
     *(f"{name}{part}" for name in METRICS for part in ("", "_low", "_high")),
-    *("relative_l2", "max_abs", "passed", "device", "torch"),
+    *("relative_l2", "max_abs", "passed", "device", "torch", "doubtful"),
 )
 
 Value = str | float | int | bool | None
@@ -45,7 +46,7 @@ def _line(workload: Workload, row: ComparedVariant) -> list[Value]:
     names: list[Value] = [workload.operation, workload_label(workload), row.key, row.variant, row.state, row.baseline]
     where: list[Value] = [environment.device_name, environment.torch] if environment else [None, None]
     if run is None:
-        return [*names, *[None] * (len(HEAD) - len(names) - len(where)), *where]
+        return [*names, *[None] * (len(HEAD) - len(names) - len(where) - 1), *where, None]
     receipt, failure = run.receipt, run.failure
     told: list[Value] = [
         row.speed_up,
@@ -53,7 +54,7 @@ def _line(workload: Workload, row: ComparedVariant) -> list[Value]:
         receipt.ran if receipt else None,
         failure.message if failure else None,
     ]
-    return [*names, *told, *_counts(run), *_metrics(run), *_output(run), *where]
+    return [*names, *told, *_counts(run), *_metrics(run), *_output(run), *where, _doubtful(run)]
 
 
 def _verdict(judged: VariantComparison | None) -> list[Value]:
@@ -67,6 +68,13 @@ def _counts(run: Run) -> list[Value]:
 def _metrics(run: Run) -> list[Value]:
     found: list[Metric | None] = [run.metric(name) for name in METRICS]
     return [value for metric in found for value in ((metric.value, metric.low, metric.high) if metric else [None] * 3)]
+
+
+def _doubtful(run: Run) -> str | None:
+    """The line's numbers that are in doubt, by the names of their columns."""
+    counts = [name for name in COUNTS if count_doubt(run, name)]
+    metrics = [name for name in METRICS if (metric := run.metric(name)) is not None and metric.doubt]
+    return "; ".join((*counts, *metrics)) or None
 
 
 def _output(run: Run) -> list[Value]:

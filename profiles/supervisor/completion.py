@@ -134,6 +134,7 @@ def _completed(run: Run, parsed: ParsedTrace, forward: ForwardSummary, *, path: 
         trace_health=(*run.trace_health, *forward.findings, *far_from_timed(run, forward, device=device)),
         metrics=run.metrics if traced is None else (*run.metrics, traced),
         trace=digest,
+        recorded=forward.recorded,
     )
     measured = MeasuredRun(run=complete, trace_path=path, timeline_path=parsed.timeline_path, summary=parsed.summary)
     return Completion(measured=measured, lost=_why_lost(forward, device=device))

@@ -5,17 +5,19 @@ from __future__ import annotations
 import statistics
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 import msgspec
 import numpy as np
 
+from profiles.recorded import Recorded
 from profiles.results import Counts, Finding, KernelUse
 from profiles.trace.health import find_problems, find_unlinked, kernels_in
 from profiles.trace.launches import CallKind, find_launches
 from profiles.trace.model import ABSENT, Int64s, LaunchShape, SliceKind, Trace
 from profiles.trace.names import short_names
 from profiles.trace.operators import compute_operators, hides_compiled_kernels
+from profiles.trace.recording import recorded
 from profiles.trace.roles import role_of
 from profiles.trace.stages import Stages, find_stages
 from profiles.trace.steps import Step, count_calls, count_slices, find_steps
@@ -37,6 +39,7 @@ class ForwardSummary(msgspec.Struct, frozen=True, kw_only=True):
     kernels: tuple[KernelUse, ...]
     device_time_ns: tuple[int, ...]
     findings: tuple[Finding, ...]
+    recorded: Recorded | None = None
 
 
 def per_forward(trace: Trace, *, device: str) -> ForwardSummary:
@@ -83,6 +86,7 @@ def _on_gpu(trace: Trace) -> ForwardSummary:
         kernels=_uses(trace, passes, find_stages(trace, launches)),
         device_time_ns=tuple(_kernel_sum_ns(trace, step) for step in steps),
         findings=(*findings, *unequal),
+        recorded=recorded(trace, launches, steps, unlinked),
     )
 
 
@@ -169,7 +173,7 @@ def _uses(trace: Trace, passes: Sequence[_Pass], stages: Stages) -> tuple[Kernel
             min_ns=min(totals[key]),
             max_ns=max(totals[key]),
             position=position,
-            **asdict(_shape(trace, longest[key])),
+            **_told_of_launch(_shape(trace, longest[key])),
         )
         for key, position in order.items()
     )
@@ -178,3 +182,13 @@ def _uses(trace: Trace, passes: Sequence[_Pass], stages: Stages) -> tuple[Kernel
 def _shape(trace: Trace, row: int) -> LaunchShape:
     number = int(trace.slices.shape[row])
     return LaunchShape() if number == ABSENT else trace.shapes[number]
+
+
+def _told_of_launch(shape: LaunchShape) -> _Launched:
+    return {
+        "registers": shape.registers,
+        "shared_bytes": shape.shared_bytes,
+        "grid": shape.grid,
+        "block": shape.block,
+        "occupancy": shape.occupancy,
+    }

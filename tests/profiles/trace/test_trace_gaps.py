@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from profiles.recorded import Attribution, GapCause
+from profiles.recorded import Attribution, GapCause, Idle
+from profiles.trace.forward import per_forward
 from profiles.trace.model import Trace
 from profiles.trace.read import read_trace
 from profiles.trace.summary import TraceSummary, summarise
@@ -180,3 +181,25 @@ def test_the_recording_that_lost_its_graphs_kernels_is_the_one_with_unexplained_
         )
     }
     assert unexplained == {"04"}
+
+
+def test_a_forward_pass_says_why_its_device_was_idle(draft: Draft, read_draft: ReadDraft) -> None:
+    for number, start in enumerate((100, 200, 300)):
+        draft.forward(number, start, 80)
+        _launched(draft, start + 5, start + 10, 10, 2 * number + 1)
+        _launched(draft, start + 30, start + 35 + number, 10, 2 * number + 2)
+    found = per_forward(read_draft(draft), device="cuda:0").recorded
+    assert found is not None
+    assert found.span_ns == 36_000  # of the second pass: the middle one by length
+    assert found.idle == (Idle(cause=GapCause.HOST_LATE, count=1, total_ns=16_000, longest_ns=16_000),)
+    assert (found.stream_overlap_ns, found.kernels) == (0, Attribution(exact=6))
+
+
+@pytest.mark.parametrize("name", ["naive", "sdpa_math", "swiglu_compiled", "swiglu_graph"])
+def test_a_recorded_pass_of_our_own_is_busy_or_idle_all_the_time(recordings: Path, name: str) -> None:
+    forward = per_forward(read_trace(recordings / f"cuda_{name}.json.gz"), device="cuda:0")
+    assert forward.recorded is not None
+    idle_ns = sum(idle.total_ns for idle in forward.recorded.idle)
+    busy_ns = sum(use.total_ns for use in forward.kernels)  # on one stream, without overlap
+    assert forward.recorded.span_ns - idle_ns == pytest.approx(busy_ns, rel=0.2)
+    assert forward.recorded.kernels.coverage == 1
