@@ -79,8 +79,8 @@ def _on_gpu(trace: Trace) -> ForwardSummary:
         counts=msgspec.structs.replace(
             counts,
             kernels=statistics.median_low(told),
-            memcpy=statistics.median_low(copies),
-            memset=statistics.median_low(fills),
+            memcpy=None if SliceKind.MEMCPY in trace.absent else statistics.median_low(copies),
+            memset=None if SliceKind.MEMSET in trace.absent else statistics.median_low(fills),
             unstable=_unstable(told),
         ),
         kernels=_uses(trace, passes, find_stages(trace, launches)),
@@ -173,22 +173,17 @@ def _uses(trace: Trace, passes: Sequence[_Pass], stages: Stages) -> tuple[Kernel
             min_ns=min(totals[key]),
             max_ns=max(totals[key]),
             position=position,
-            **_told_of_launch(_shape(trace, longest[key])),
+            registers=shape.registers,
+            shared_bytes=shape.shared_bytes,
+            grid=shape.grid,
+            block=shape.block,
+            occupancy=shape.occupancy,
         )
         for key, position in order.items()
+        for shape in (_shape(trace, longest[key]),)
     )
 
 
 def _shape(trace: Trace, row: int) -> LaunchShape:
     number = int(trace.slices.shape[row])
     return LaunchShape() if number == ABSENT else trace.shapes[number]
-
-
-def _told_of_launch(shape: LaunchShape) -> _Launched:
-    return {
-        "registers": shape.registers,
-        "shared_bytes": shape.shared_bytes,
-        "grid": shape.grid,
-        "block": shape.block,
-        "occupancy": shape.occupancy,
-    }

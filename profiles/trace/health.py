@@ -63,6 +63,7 @@ def _first_call(calls: Int64s, process: Int64s) -> Int64s:
 def kernels_in(step: Step, trace: Trace, launches: Launches, unlinked: Unlinked) -> int | None:
     """The kernels launched within a step; None where that cannot be told."""
     untold = step.barren or len(unlinked.lost) or launches.reused or not _recorded_gpu(trace, launches)
+    untold = untold or SliceKind.KERNEL in trace.absent
     return None if untold else count_slices(step, trace, SliceKind.KERNEL)
 
 

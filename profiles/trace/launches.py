@@ -78,11 +78,13 @@ def find_launches(trace: Trace) -> Launches:
 
 
 def kernels_of_graphs(trace: Trace, launches: Launches) -> Int64s:
-    """The kernels that graph launches started."""
-    kernels = trace.slices.of(SliceKind.KERNEL)
-    linked = kernels[launches.call_of[kernels] != ABSENT]
-    correlations = trace.slices.correlation
-    from_graphs: Int64s = linked[np.isin(correlations[linked], correlations[launches.of(CallKind.GRAPH)])]
+    """The kernels that graph launches started, those whose launch is not in the file by the node that they were."""
+    slices = trace.slices
+    kernels = slices.of(SliceKind.KERNEL)
+    by_launch = np.isin(slices.correlation[kernels], slices.correlation[launches.of(CallKind.GRAPH)])
+    by_launch &= launches.call_of[kernels] != ABSENT
+    is_node = np.array([*(shape.graph_node is not None for shape in trace.shapes), False], np.bool_)  # ABSENT is last
+    from_graphs: Int64s = kernels[by_launch | is_node[slices.shape[kernels]]]
     return from_graphs
 
 

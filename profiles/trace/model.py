@@ -64,13 +64,15 @@ class Device(msgspec.Struct, frozen=True, kw_only=True):
 @dataclass(frozen=True, slots=True)
 class LaunchShape:
     """How a kernel was launched, as far as the file tells; registers are per thread, shared memory in bytes per block,
-    occupancy is the recorder's estimate of what was achieved, as a share."""
+    occupancy is the recorder's estimate of what was achieved, as a share. Of a replayed CUDA graph, `graph_node` is the
+    node's number: equal in all replays, so that (node, correlation) names one kernel of one replay."""
 
     registers: int | None = None
     shared_bytes: int | None = None
     grid: tuple[int, int, int] | None = None
     block: tuple[int, int, int] | None = None
     occupancy: float | None = None
+    graph_node: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

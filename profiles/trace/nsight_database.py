@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from profiles.trace.errors import UnreadableTrace
+from profiles.trace.errors import TraceTooLarge, UnreadableTrace
 
 Row = tuple[object, ...]
 
@@ -81,6 +81,10 @@ def open_database(path: Path) -> Iterator[Database]:
             yield Database(_made_safe(connection))
         finally:
             connection.close()
+    except sqlite3.DataError as error:
+        raise TraceTooLarge(f"a value of more than the limit of {_LONGEST_VALUE:,} bytes: {error}") from error
+    except UnicodeDecodeError as error:  # raised for SQLite's own message where it quotes broken text
+        raise UnreadableTrace("damaged SQLite database: its schema is no UTF-8 text") from error
     except sqlite3.Error as error:
         raise UnreadableTrace(f"damaged SQLite database: {error}") from error
 

@@ -8,7 +8,7 @@ from profiles.trace.model import ABSENT, LaunchShape
 
 SHAPE_COLUMNS = (
     "registersPerThread", "staticSharedMemory", "dynamicSharedMemory",
-    "gridX", "gridY", "gridZ", "blockX", "blockY", "blockZ",
+    "gridX", "gridY", "gridZ", "blockX", "blockY", "blockZ", "graphNodeId",
 )  # fmt: skip
 _NOTHING = (None,) * len(SHAPE_COLUMNS)
 
@@ -29,12 +29,14 @@ class KernelShapes:
 
 
 def _shape(row: tuple[object, ...]) -> LaunchShape:
-    registers, fixed, dynamic, *extents = (_whole(value) for value in row)
+    registers, fixed, dynamic, *extents = (_whole(value) for value in row[:-1])
+    node = row[-1]
     return LaunchShape(
         registers=registers,
         shared_bytes=None if fixed is None or dynamic is None else fixed + dynamic,
         grid=_triple(extents[:3]),
         block=_triple(extents[3:]),
+        graph_node=node if isinstance(node, int) and node > 0 else None,  # old exports have 0 for none
     )
 
 
