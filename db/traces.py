@@ -79,6 +79,13 @@ def load_timeline(db: Database, run_id: int) -> Timeline | None:
         return timeline_of(trace.tables, session.scalars(query).all())
 
 
+def trace_of_run(db: Database, run_id: int) -> str | None:
+    """The hash of a run's trace; None where none is stored. NotFound where there is no such run."""
+    with db.read() as session:
+        trace = _trace(session, run_id)
+        return None if trace is None else trace.sha256
+
+
 def trace_summary(db: Database, run_id: int) -> TraceSummary | None:
     """What the whole recording of a run says; None where none is stored. NotFound where there is no such run."""
     with db.read() as session:

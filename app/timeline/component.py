@@ -12,11 +12,33 @@ import streamlit as st
 NAME = "fusescope_timelines"
 WHOLE = "whole"
 CANVAS = Path(__file__).parent / "canvas"
-SOURCES = ("palette", "columns", "axis", "layout", "draw", "tip", "gestures", "chart", "mount")
+SOURCES = (
+    *("palette", "columns", "text", "axis", "layout", "slices", "flow", "draw", "elements", "tip", "search", "link"),
+    *("runs", "panel", "bar", "gestures", "moves", "chart", "mount"),
+)
 HTML = """
 <div class="timeline">
-  <canvas tabindex="0" role="img"></canvas>
-  <div class="tip" hidden><b></b><span></span><code></code></div>
+  <div class="bar">
+    <input class="find" type="search" maxlength="200" placeholder="Search names  /" aria-label="Search slices by name">
+    <button class="step previous" type="button" aria-label="Previous hit" title="Previous hit, Shift+Enter">↑</button>
+    <button class="step next" type="button" aria-label="Next hit" title="Next hit, Enter">↓</button>
+    <output aria-live="polite"></output>
+    <span class="folds" role="group" aria-label="Rows shown open"></span>
+    <select class="align" aria-label="Align the runs">
+      <option value="step">One pass, from its first slice</option>
+      <option value="start">Whole recording, from its start</option>
+    </select>
+    <details><summary>Export</summary><div class="menu">
+      <button class="picture" type="button">This view as PNG</button><ul class="files"></ul>
+    </div></details>
+  </div>
+  <div class="plot">
+    <canvas tabindex="0" role="img"></canvas>
+    <div class="tip" hidden><b></b><span></span><code></code></div>
+  </div>
+  <p class="status" aria-live="polite"></p>
+  <div class="about"></div>
+  <div class="below"></div>
 </div>
 """
 
@@ -37,25 +59,27 @@ class Lane:
     url: str
 
 
-def timelines(lanes: Sequence[Lane], *, zoom: str | None, key: str, on_zoom: Callable[[str | None], None]) -> None:
-    """`zoom` is `156.67~775.59` in µs, None for all; `on_zoom` gets each view that a person rests at."""
-    draw = st.components.v2.component(NAME, html=HTML, css=_read("timeline.css"), js=_script())
-    data = {"lanes": [asdict(lane) for lane in lanes], "zoom": zoom, "label": _label(lanes)}
-    draw(key=key, data=data, on_view_change=lambda: on_zoom(_zoom(st.session_state[key].view)))
+def timelines(lanes: Sequence[Lane], *, view: str | None, key: str, on_view: Callable[[str | None], None]) -> None:
+    """`view` is as `link.js` writes it (`156.67~775.59` is a zoom in µs), None where it is as it begins; `on_view` gets
+    each that a person rests at."""
+    draw = st.components.v2.component(NAME, html=HTML, css=_read("timeline.css"), js=script())
+    data = {"lanes": [asdict(lane) for lane in lanes], "view": view, "label": _label(lanes)}
+    draw(key=key, data=data, on_view_change=lambda: on_view(_told(st.session_state[key].view)))
 
 
-def _zoom(view: str | None) -> str | None:
+def _told(view: str | None) -> str | None:
     """The canvas says `whole` where nothing is left out: a state that was never set cannot become None."""
     return None if view == WHOLE else view
 
 
 def _label(lanes: Sequence[Lane]) -> str:
     names = ", ".join(lane.variant for lane in lanes)
-    return f"Timelines of {names}. W and S zoom, A and D pan, 0 fits. The kernel list below has the same figures."
+    keys = "W and S zoom, A and D pan, 0 fits, / searches"
+    return f"Timelines of {names}. {keys}. The kernel list below has the same figures."
 
 
 @cache
-def _script() -> str:
+def script() -> str:
     """One module from several files: the browser gets it inline, so they cannot import each other."""
     return "\n".join(_read(f"{name}.js") for name in SOURCES)
 

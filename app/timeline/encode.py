@@ -1,4 +1,4 @@
-"""One forward pass of a timeline as the binary columns that the canvas draws.
+"""What is drawn of a timeline as the binary columns that the canvas reads.
 
 The layout: the header's length (uint32, little endian), the header (JSON, padded with spaces), then the columns that
 the header lists, each at a multiple of 8 bytes; their offsets count from the end of the header.
@@ -6,33 +6,29 @@ the header lists, each at a multiple of 8 bytes; their offsets count from the en
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from profiles.results import Role
-from profiles.trace.timeline import Step, Timeline, TimelineTrack, TrackKind
+from app.timeline.merge import merge
+from app.timeline.shown import Rows, Shown, Track
+from profiles.trace.timeline import TrackKind
 
 MOST_SLICES = 200_000
+OVERVIEW_WIDTH = 4096
+WIDEST = 16_384
 ALIGNMENT = 8
-DEEPEST = 255
-HOST_ROWS = {TrackKind.LAUNCHES: "host launches", TrackKind.OPS: "operators"}
 
-Rows = npt.NDArray[np.intp]
+Columns = Mapping[str, npt.NDArray[np.generic]]
 
 
 class Named(msgspec.Struct, frozen=True):
     short: str
     full: str
     role: str
-
-
-class Track(msgspec.Struct, frozen=True):
-    name: str
-    kind: str
-    depth: int
 
 
 class ColumnPlace(msgspec.Struct, frozen=True):
@@ -43,137 +39,148 @@ class ColumnPlace(msgspec.Struct, frozen=True):
 
 
 class Header(msgspec.Struct, frozen=True, kw_only=True):
-    """Times in the columns are ns from `zero`: the start of the first slice on a device (on a CPU: of an operator).
+    """Times in the columns are ns from `zero_ns`.
 
-    `slices` counts those of the forward pass; `drawn` may be fewer, then the longest ones are sent.
+    `slices` counts those that there are, `in_view` those that touch what was asked for; they are all sent, one by one
+    or, where `merged`, several to a column (`count`). `ends` are the first start and the last end of the work, and
+    `why` says what is missing.
     """
 
     step: str | None
     zero_ns: int
     slices: int
-    drawn: int
+    in_view: int
+    hits_in_all: int
+    merged: bool
+    ends: tuple[int, int]
+    why: str
+    main: tuple[str, ...]
     tracks: tuple[Track, ...]
     names: tuple[Named, ...]
     stage_sets: tuple[tuple[str, ...], ...]
     columns: tuple[ColumnPlace, ...]
 
 
-def encode(drawn: Timeline, *, most: int = MOST_SLICES) -> bytes:
-    """The forward pass of median length; the whole timeline where it knows no passes."""
-    step = _typical(drawn.steps)
-    every = _without_inner_unknown(drawn, _rows(drawn, step))
-    rows = _longest(drawn, every, most)
-    depth = _depths(drawn, rows)
-    zero = _zero(drawn, rows)
-    tracks, track = _tracks(drawn, rows, depth)
-    names, name = np.unique(drawn.name[rows], return_inverse=True)
-    columns: dict[str, npt.NDArray[np.generic]] = {
-        "start": (drawn.start_ns[rows] - zero).astype("<f8"),
-        "duration": drawn.duration_ns[rows].astype("<f8"),
-        "name": name.astype("<u4"),
-        "launch": _launches(drawn, rows).astype("<i4"),
-        "stages": drawn.stages[rows].astype("<u2"),
-        "track": track.astype("<u2"),
-        "depth": depth.astype("u1"),
+@dataclass(frozen=True, slots=True)
+class Window:
+    """Of a timeline, from_ns ≤ t ≤ to_ns on its own clock, as a picture of `width` pixels shows it."""
+
+    from_ns: int
+    to_ns: int
+    width: int
+
+
+def encode(shown: Shown, window: Window | None = None, *, query: str = "", most: int = MOST_SLICES) -> bytes:
+    """All slices one by one where they are no more than `most`; else merged, without a window as an overview.
+
+    `query` counts those whose names contain it, in any case of letters.
+    """
+    lit = matching(shown, query)
+    if window is None and len(shown.start_ns) <= most:
+        return _packed(_header(shown, lit, np.arange(len(shown.start_ns)), merged=False), _every(shown))
+    return _merged(shown, window or _overview(shown), lit)
+
+
+def matching(shown: Shown, query: str) -> npt.NDArray[np.bool_]:
+    """Of each name of the timeline, whether its full or its short form contains the text."""
+    drawn, wanted = shown.timeline, query.casefold()
+    if not wanted:
+        return np.zeros(len(drawn.names), dtype=bool)
+    both = zip(drawn.names, drawn.short_names, strict=True)
+    return np.array([wanted in full.casefold() or wanted in short.casefold() for full, short in both], dtype=bool)
+
+
+def _every(shown: Shown) -> Columns:
+    return {
+        "start": (shown.start_ns - shown.zero_ns).astype("<f8"),
+        "duration": shown.duration_ns.astype("<f8"),
+        "name": _renumbered(shown.name)[1].astype("<u4"),
+        "launch": shown.launch.astype("<i4"),
+        "stages": shown.stages.astype("<u2"),
+        "track": shown.track.astype("<u2"),
+        "depth": shown.depth.astype("u1"),
     }
-    header = Header(
-        step=None if step is None else step.name,
-        zero_ns=zero,
-        slices=len(every),
-        drawn=len(rows),
-        tracks=tracks,
-        names=tuple(Named(drawn.short_names[i], drawn.names[i], str(drawn.roles[i])) for i in names),
+
+
+def _merged(shown: Shown, window: Window, lit: npt.NDArray[np.bool_]) -> bytes:
+    found = merge(shown, from_ns=window.from_ns, to_ns=window.to_ns, width=window.width, lit=lit)
+    rows = found.row
+    columns: Columns = {
+        "start": (found.start_ns - shown.zero_ns).astype("<f8"),
+        "duration": (found.end_ns - found.start_ns).astype("<f8"),
+        "name": _renumbered(shown.name[rows])[1].astype("<u4"),
+        "launch": _local(shown.launch[rows], rows, len(shown.start_ns)).astype("<i4"),
+        "stages": shown.stages[rows].astype("<u2"),
+        "track": shown.track[rows].astype("<u2"),
+        "depth": shown.depth[rows].astype("u1"),
+        "count": found.count.astype("<u4"),
+        "busy": found.busy_ns.astype("<f8"),
+        "hits": found.hits.astype("<u4"),
+    }
+    return _packed(_header(shown, lit, rows, merged=True, in_view=int(found.count.sum())), columns)
+
+
+def _header(
+    shown: Shown, lit: npt.NDArray[np.bool_], rows: Rows, *, merged: bool, in_view: int | None = None
+) -> Header:
+    drawn = shown.timeline
+    used, _ = _renumbered(shown.name[rows])
+    return Header(
+        step=shown.step,
+        zero_ns=shown.zero_ns,
+        slices=len(shown.start_ns),
+        in_view=len(rows) if in_view is None else in_view,
+        hits_in_all=int(lit[shown.name].sum()),
+        merged=merged,
+        ends=_ends(shown),
+        why=_why(shown),
+        main=tuple(str(kind) for kind in shown.main),
+        tracks=shown.tracks,
+        names=tuple(Named(drawn.short_names[i], drawn.names[i], str(drawn.roles[i])) for i in used),
         stage_sets=drawn.stage_sets,
         columns=(),
     )
-    return _packed(header, columns)
 
 
-def _typical(steps: tuple[Step, ...]) -> Step | None:
-    ordered = sorted(steps, key=lambda step: step.end_ns - step.start_ns)
-    return ordered[len(ordered) // 2] if ordered else None
+def _ends(shown: Shown) -> tuple[int, int]:
+    """From zero: of the rows that hold work, so that an annotation around everything does not dwarf it."""
+    work = shown.work()
+    if not len(work):
+        return 0, 1
+    starts = shown.start_ns[work] - shown.zero_ns
+    return int(starts.min()), int((starts + shown.duration_ns[work]).max())
 
 
-def _rows(drawn: Timeline, step: Step | None) -> Rows:
-    """What is drawn: streams and the launches onto them, or a CPU's operators; of one step, by launch where known."""
-    kinds = np.array([track.kind for track in drawn.tracks])
-    on_device = (kinds == TrackKind.STREAM).any()
-    wanted = (TrackKind.STREAM, TrackKind.LAUNCHES) if on_device else (TrackKind.OPS,)
-    shown = np.isin(kinds, wanted)[drawn.track] if len(kinds) else np.zeros(len(drawn.track), dtype=bool)
-    if step is not None:
-        begun = np.where(drawn.launch >= 0, drawn.start_ns[drawn.launch], drawn.start_ns)
-        shown &= (begun >= step.start_ns) & (begun <= step.end_ns)
-        shown &= (drawn.start_ns >= step.start_ns) & (drawn.start_ns <= step.end_ns)
-    return np.flatnonzero(shown)
+def _why(shown: Shown) -> str:
+    if not len(shown.start_ns):
+        return "This trace has no slices to draw."
+    kinds = {track.kind for track in shown.tracks}
+    if TrackKind.STREAM not in kinds and TrackKind.LAUNCHES in kinds:
+        return "Launches only: the trace has no GPU records of them."
+    return ""
 
 
-def _without_inner_unknown(drawn: Timeline, rows: Rows) -> Rows:
-    """Views and allocations within a named operator are no work of their own and would only add rows."""
-    unknown = np.array([role is Role.OTHER for role in drawn.roles], dtype=bool)[drawn.name[rows]]
-    return rows[~(unknown & (_depths(drawn, rows) > 0))]
+def _overview(shown: Shown) -> Window:
+    first = int(shown.start_ns.min())
+    return Window(first, max(int((shown.start_ns + shown.duration_ns).max()), first + 1), OVERVIEW_WIDTH)
 
 
-def _longest(drawn: Timeline, rows: Rows, most: int) -> Rows:
-    if len(rows) <= most:
-        return rows
-    order = np.argpartition(drawn.duration_ns[rows], len(rows) - most)[len(rows) - most :]
-    return np.sort(rows[order])
+def _renumbered(name: npt.NDArray[np.uint32]) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+    """The names in use, and each slice's place among them."""
+    used = np.flatnonzero(np.bincount(name)) if len(name) else np.empty(0, np.intp)
+    place = np.zeros(int(used[-1]) + 1 if len(used) else 0, np.intp)
+    place[used] = np.arange(len(used))
+    return used, place[name]
 
 
-def _zero(drawn: Timeline, rows: Rows) -> int:
-    if not len(rows):
-        return 0
-    host = np.array([track.kind == TrackKind.LAUNCHES for track in drawn.tracks])[drawn.track[rows]]
-    starts = drawn.start_ns[rows]
-    return int((starts if host.all() else starts[~host]).min())
+def _local(launch: npt.NDArray[np.int32], rows: Rows, total: int) -> npt.NDArray[np.intp]:
+    """Launches as places among the rows that are sent; -1 where they are merged away."""
+    place = np.full(total + 1, -1, dtype=np.intp)
+    place[rows] = np.arange(len(rows))
+    return place[launch]
 
 
-def _depths(drawn: Timeline, rows: Rows) -> npt.NDArray[np.uint8]:
-    """How many slices of its own track enclose each; overlapping slices on a stream are not nested."""
-    depth = np.zeros(len(rows), dtype=np.uint8)
-    nests = np.array([track.kind == TrackKind.OPS for track in drawn.tracks], dtype=bool)
-    starts, ends = drawn.start_ns[rows], drawn.start_ns[rows] + drawn.duration_ns[rows]
-    enclosing: dict[int, list[int]] = {}
-    for position in np.flatnonzero(nests[drawn.track[rows]]).tolist():
-        open_ends = enclosing.setdefault(int(drawn.track[rows[position]]), [])
-        while open_ends and open_ends[-1] <= starts[position]:
-            open_ends.pop()
-        depth[position] = min(len(open_ends), DEEPEST)
-        open_ends.append(int(ends[position]))
-    return depth
-
-
-def _tracks(
-    drawn: Timeline, rows: Rows, depth: npt.NDArray[np.uint8]
-) -> tuple[tuple[Track, ...], npt.NDArray[np.intp]]:
-    """The tracks that have slices: host rows first, as the launches come before what they start."""
-    used, index = np.unique(drawn.track[rows], return_inverse=True)
-    order = sorted(range(len(used)), key=lambda i: drawn.tracks[used[i]].kind == TrackKind.STREAM)
-    place = np.empty(len(used), dtype=np.intp)
-    place[order] = np.arange(len(used))
-    deepest = [int(depth[index == i].max(initial=0)) + 1 for i in range(len(used))]
-    shown = [drawn.tracks[used[i]] for i in order]
-    labels = _labels(shown)
-    tracks = tuple(
-        Track(label, str(track.kind), deepest[i]) for label, track, i in zip(labels, shown, order, strict=True)
-    )
-    return tracks, place[index]
-
-
-def _labels(tracks: Sequence[TimelineTrack]) -> list[str]:
-    """`stream 7`, `host launches`, `operators`: the process and thread only where two rows would read the same."""
-    short = [HOST_ROWS.get(track.kind, track.name.rpartition(" · ")[2]) for track in tracks]
-    return [label if short.count(label) == 1 else track.name for label, track in zip(short, tracks, strict=True)]
-
-
-def _launches(drawn: Timeline, rows: Rows) -> npt.NDArray[np.intp]:
-    """Each slice's launch as a row of what is sent; -1 where it is not."""
-    local = np.full(len(drawn.launch) + 1, -1, dtype=np.intp)
-    local[rows] = np.arange(len(rows))
-    return local[drawn.launch[rows]]
-
-
-def _packed(header: Header, columns: Mapping[str, npt.NDArray[np.generic]]) -> bytes:
+def _packed(header: Header, columns: Columns) -> bytes:
     """The header names offsets, and its length moves them: they count from the end of the header."""
     places, body = [], bytearray()
     for name, column in columns.items():

@@ -36,7 +36,7 @@ VIEW = """() => {
   const find = (root) => [...root.querySelectorAll('*')].map((e) =>
     e.classList.contains('timeline') ? e : e.shadowRoot && find(e.shadowRoot)).find(Boolean);
   const { view, lanes } = find(document).chart;
-  return { from: view.from, to: view.to, measured: view.measured, lanes: lanes.map((lane) => lane.key) };
+  return { from: view.from, to: view.to, range: view.range, lanes: lanes.map((lane) => lane.key) };
 }"""
 
 
@@ -155,12 +155,12 @@ def test_shift_drag_measures_and_escape_clears(page: Page, ladder: JobView) -> N
     page.mouse.move(box["x"] + 500, box["y"] + 80)
     page.mouse.up()
     page.keyboard.up("Shift")
-    first, last = _view(page)["measured"]
+    first, last = _view(page)["range"]
     assert last - first == pytest.approx(
         (_view(page)["to"] - _view(page)["from"]) * 200 / (box["width"] - 104), rel=0.01
     )
     page.keyboard.press("Escape")
-    assert _view(page)["measured"] is None
+    assert _view(page)["range"] is None
 
 
 def test_wheel_scrolls_the_page_until_the_canvas_has_the_focus(page: Page, ladder: JobView) -> None:

@@ -1,32 +1,32 @@
-// The chart: lanes, the view that they share, and what the pointer is over. It outlives reruns of the page.
+// The chart: lanes, the view that they share, and what is searched, selected and folded. It outlives reruns of the page.
 
-const SHORTEST_NS = 50, SETTLE_MS = 350, PAST_EDGE = 0.5, WHOLE = "whole";
+const SETTLE_MS = 350, REFINE_MS = 150, FINER = 3;
 
-class Chart {
+class Chart extends Moves {
   constructor(root) {
+    super();
     this.root = root;
     this.canvas = root.querySelector("canvas");
     this.tip = root.querySelector(".tip");
-    this.pen = this.canvas.getContext("2d");
-    this.runs = new Map();
-    this.lanes = [];
-    this.view = { from: 0, to: 1, measured: null };
-    this.pointer = { x: null, hit: null };
-    this.fitted = true;
-    this.unheard = [];
+    [this.status, this.about, this.below] = [".status", ".about", ".below"].map((name) => root.querySelector(name));
+    this.pen = this.canvas.getContext("2d", { alpha: false });
+    this.runs = new Runs();
+    this.finder = new Search();
+    this.bar = new Bar(root, this);
+    Object.assign(this, { lanes: [], view: { from: 0, to: 1, range: null }, pointer: { x: null, hit: null } });
+    Object.assign(this, { fitted: true, align: "step", flipped: new Set(), selected: null, query: "", unheard: [] });
     listen(this.canvas, this);
     new ResizeObserver(() => this.resize()).observe(root);
-    document.fonts.ready.then(() => this.redraw());
+    document.fonts.ready.then(() => (forgetWidths(), this.redraw()));
   }
 
   update(data, write) {
     this.write = write;
     this.palette = makePalette(this.pen, isDark(this.root));
     this.canvas.setAttribute("aria-label", data.label);
-    this.follow(data.zoom ?? WHOLE);
-    const keys = data.lanes.map((lane) => lane.url).join();
     this.asked = data.lanes;
-    if (keys !== this.keys) this.load(keys);
+    this.follow(data.view ?? WHOLE);
+    this.load();
     this.arrange();
   }
 
@@ -42,54 +42,52 @@ class Chart {
   open(told) {
     clearTimeout(this.timer);
     this.written = told;
-    this.wanted = parseZoom(told);
+    const { zoom, range, ...rest } = readLink(told);
+    Object.assign(this, rest);
+    Object.assign(this, { wanted: zoom, fitted: !zoom });
+    this.view.range = range;
     if (!this.canvas.dataset.ready) return;
-    if (this.wanted) this.show(...this.wanted);
-    else this.fit(false);
-    this.wanted = null;
     this.timer = setTimeout(() => this.write("view", told));
+    this.load(true);
   }
 
-  async load(keys) {
+  async load(again = false) {
+    const lanes = this.asked.map((lane) => ({ ...lane, url: this.align === "step" ? lane.url : sibling(lane.url, "", { part: "all" }) }));
+    const keys = lanes.map((lane) => lane.url).join();
+    if (keys === this.keys && !again) return;
     this.keys = keys;
-    await Promise.all(this.asked.map((lane) => this.fetchRun(lane.url)));
+    this.loaded = lanes;
+    await Promise.all(lanes.map((lane) => this.runs.read(lane.url, this.query)));
     if (this.keys !== keys) return;
     this.arrange();
-    if (this.wanted) [this.view.from, this.view.to, this.fitted] = [...this.wanted, false];
+    if (this.wanted) this.show(...this.wanted);
     else if (this.fitted) this.fit(false);
     this.wanted = null;
     this.canvas.dataset.ready = keys;
-    this.redraw();
-  }
-
-  async fetchRun(url) {
-    if (this.runs.get(url)?.start) return;
-    try {
-      const answer = await fetch(url, { credentials: "same-origin" });
-      this.runs.set(url, answer.ok ? readColumns(await answer.arrayBuffer()) : { message: await refusal(answer) });
-    } catch (error) {
-      this.runs.set(url, { message: `The server does not answer: ${error.message}` });
-    }
+    this.tell();
   }
 
   arrange() {
-    this.lanes = this.asked.map((lane) => {
-      const run = this.runs.get(lane.url);
-      const empty = run && run.start && !run.start.length;
-      const message = empty ? "This trace has no slices to draw." : (run?.message ?? "Reading the timeline …");
-      return { ...lane, run: run?.start?.length ? run : null, message };
+    this.lanes = (this.loaded ?? []).map((lane) => {
+      const run = this.runs.finest(lane.url, this.view, this.query);
+      const message = run?.start && !run.start.length ? run.why : (run?.message ?? "Reading the timeline …");
+      const shown = run?.slices ? run : null;
+      return { ...lane, run: shown, ends: shown?.ends, message };
     });
-    this.resize();
+    if (this.finder.query !== this.query || !this.lanes.every((lane) => !lane.run || this.finder.lit.has(lane.run))) this.finder.find(this.query, this.lanes);
+    this.resize(true);
   }
 
-  resize() {
-    const width = this.root.clientWidth;
-    if (!width) return;
-    this.layout = layOut(this.lanes, width);
+  resize(anew = false) {
+    const width = this.canvas.parentElement.clientWidth;
+    if (!width || (!anew && width === this.layout?.width)) return;
+    this.layout = layOut(this.lanes, width, this.flipped);
     const ratio = window.devicePixelRatio || 1;
-    this.canvas.width = Math.round(width * ratio);
-    this.canvas.height = Math.round(this.layout.height * ratio);
-    this.canvas.style.height = `${this.layout.height}px`;
+    const size = [Math.round(width * ratio), Math.round(this.layout.height * ratio)];
+    if (size[0] !== this.canvas.width || size[1] !== this.canvas.height) {
+      [this.canvas.width, this.canvas.height] = size;
+      this.canvas.style.height = `${this.layout.height}px`;
+    }
     this.pen.setTransform(ratio, 0, 0, ratio, 0, 0);
     this.redraw(true);
   }
@@ -97,72 +95,16 @@ class Chart {
   redraw(now = false) {
     const draw = () => {
       this.frame = null;
-      if (this.layout) drawTimeline(this.pen, this.view, this.layout, this.palette, this.pointer);
+      if (!this.layout || !this.palette) return;
+      const { view, layout, palette, pointer, selected } = this;
+      drawTimeline(this.pen, { view, layout, palette, pointer, selected, lit: this.finder.lit });
     };
     if (now) draw();
     else this.frame ??= requestAnimationFrame(draw);
   }
 
-  time(x) {
-    return this.view.from + ((x - this.layout.gutter) / this.layout.plot) * (this.view.to - this.view.from);
-  }
-
-  whole() {
-    const ends = this.lanes.filter((lane) => lane.run).map((lane) => extent(lane.run));
-    if (!ends.length) return [0, 1000];
-    const [first, last] = [Math.min(...ends.map((e) => e[0])), Math.max(...ends.map((e) => e[1]))];
-    return [first - (last - first) * 0.005, last + (last - first) * 0.015];
-  }
-
-  show(from, to, fitted = false) {
-    const [first, last] = this.whole();
-    const length = Math.min(Math.max(to - from, SHORTEST_NS), last - first);
-    const middle = (from + to) / 2;
-    const start = Math.min(Math.max(middle - length / 2, first - length * PAST_EDGE), last - length * (1 - PAST_EDGE));
-    Object.assign(this.view, { from: start, to: start + length });
-    this.fitted = fitted;
-    this.refreshHit();
-    this.redraw();
-  }
-
-  zoom(factor) {
-    const { from, to } = this.view;
-    const centre = this.pointer.x === null ? (from + to) / 2 : this.time(this.pointer.x);
-    this.show(centre - (centre - from) * factor, centre + (to - centre) * factor);
-    this.settle();
-  }
-
-  pan(part) {
-    const shift = (this.view.to - this.view.from) * part;
-    this.show(this.view.from + shift, this.view.to + shift);
-    this.settle();
-  }
-
-  fit(settles = true) {
-    this.show(...this.whole(), true);
-    if (settles) this.settle();
-  }
-
-  drag(start, x) {
-    const shift = ((start.x - x) / this.layout.plot) * (start.to - start.from);
-    this.show(start.from + shift, start.to + shift);
-  }
-
-  pinch(start, touches) {
-    const [one, other] = [...touches.values()].map((x) => (x - this.layout.gutter) / this.layout.plot);
-    if (other === undefined || Math.abs(one - other) < 0.01) return;
-    const scale = (start.one - start.other) / (one - other);
-    this.show(start.one - one * scale, start.one + (1 - one) * scale);
-  }
-
-  measure(from, to) {
-    this.view.measured = [this.time(from), this.time(to)];
-    this.redraw();
-  }
-
-  clear() {
-    this.view.measured = null;
-    this.leave();
+  lane(key) {
+    return this.layout.lanes.find((lane) => lane.key === key);
   }
 
   point(x, y, dragging) {
@@ -181,27 +123,118 @@ class Chart {
     this.redraw();
   }
 
-  // The address follows the view once it rests.
+  // On a row's name: fold it or open it. On a slice: select it. Elsewhere: select nothing.
+  click(x, y) {
+    const lane = this.layout.lanes.find((one) => y >= one.top && y < one.bottom);
+    const row = lane?.rows.find((one) => y >= one.top && y < one.top + one.height);
+    if (row && x < this.layout.gutter) return this.fold([`${lane.key}.${row.kind}`]);
+    const hit = hitAt(this, x, y);
+    this.select(hit && { lane: hit.lane, track: hit.run.track[hit.slice], start: hit.run.start[hit.slice] });
+  }
+
+  select(slice) {
+    this.selected = slice;
+    this.redraw();
+    this.tell();
+    this.settle();
+  }
+
+  fold(rows) {
+    for (const row of rows) if (!this.flipped.delete(row)) this.flipped.add(row);
+    this.resize(true);
+    this.tell();
+    this.settle();
+  }
+
+  foldAll(kind, folded) {
+    this.fold(this.lanes.filter((lane) => lane.run && isFolded(lane, kind, this.flipped) !== folded).map((lane) => `${lane.key}.${kind}`));
+  }
+
+  measure(from, to) {
+    this.view.range = [this.time(from), this.time(to)];
+    this.redraw();
+  }
+
+  search(text) {
+    this.query = text.slice(0, LONGEST_QUERY);
+    this.finder.find(this.query, this.lanes);
+    this.redraw();
+    this.bar.update(this);
+    this.settle();
+  }
+
+  step(direction) {
+    const place = this.finder.step(direction);
+    if (!place) return;
+    const lane = this.lane(place.lane), kind = lane.run.tracks[place.track].kind;
+    if (isFolded(lane, kind, this.flipped)) this.fold([`${lane.key}.${kind}`]);
+    this.reveal(place.start, place.end);
+    this.select({ lane: place.lane, track: place.track, start: place.start });
+  }
+
+  // Another zero, and more of the recording: the view starts anew, what was selected has another time.
+  alignBy(align) {
+    Object.assign(this, { align, fitted: true, selected: null });
+    this.view.range = null;
+    this.load();
+    this.tell();
+    this.settle();
+  }
+
+  clear() {
+    Object.assign(this, { selected: null });
+    this.view.range = null;
+    this.leave();
+    if (this.query) this.search("");
+    this.tell();
+    this.settle();
+  }
+
+  // The address and the text below follow the view once it rests.
   settle() {
     clearTimeout(this.timer);
     this.timer = setTimeout(() => {
-      const zoom = this.fitted ? WHOLE : `${(this.view.from / 1e3).toFixed(2)}~${(this.view.to / 1e3).toFixed(2)}`;
-      if (zoom === this.written) return;
-      this.written = zoom;
-      this.unheard.push(zoom);
-      this.write("view", zoom);
+      const link = writeLink(this);
+      this.tell();
+      if (link === this.written) return;
+      this.written = link;
+      this.unheard.push(link);
+      this.write("view", link);
     }, SETTLE_MS);
+    clearTimeout(this.refining);
+    this.refining = setTimeout(() => this.refine(), REFINE_MS);
   }
-}
 
-async function refusal(answer) {
-  return answer.status === 404 ? "No timeline is stored for this run." : `The timeline could not be read (${answer.status}).`;
-}
+  // Of runs too large to be here whole, the server merges the slices of this view.
+  async refine() {
+    const length = this.view.to - this.view.from, width = Math.round(this.layout.plot * FINER);
+    const window = { from: this.view.from - length, to: this.view.to + length, width };
+    const news = await Promise.all(this.lanes.map((lane) => lane.run && this.runs.refine(lane.url, window, this.query)));
+    if (news.some(Boolean)) this.arrange();
+  }
 
-// `156.67~775.59`, in µs.
-function parseZoom(text) {
-  const ends = /^(-?\d+(?:\.\d+)?)~(-?\d+(?:\.\d+)?)$/.exec(text ?? "");
-  if (!ends) return null;
-  const [from, to] = [Number(ends[1]) * 1e3, Number(ends[2]) * 1e3];
-  return to > from ? [from, to] : null;
+  tell() {
+    if (!this.layout) return;
+    this.bar.update(this);
+    const text = statusText(this.layout.lanes);
+    if (this.status.textContent !== text) this.status.textContent = text;
+    this.tellSelected();
+    this.tellRange();
+  }
+
+  tellSelected() {
+    const lane = this.selected && this.lane(this.selected.lane);
+    const i = lane?.run ? findSlice(lane.run, this.selected.track, this.selected.start) : -1;
+    this.about.replaceChildren(...(i < 0 ? [] : [sliceFacts(lane, i)]));
+  }
+
+  async tellRange() {
+    const { range } = this.view;
+    const key = range ? `${range}|${this.keys}` : "";
+    if (key === this.toldRange) return;
+    this.toldRange = key;
+    if (!range) return this.below.replaceChildren();
+    const sections = await Promise.all(this.lanes.filter((lane) => lane.run).map((lane) => rangeSection(lane, range)));
+    if (this.toldRange === key) this.below.replaceChildren(...sections);
+  }
 }

@@ -46,14 +46,16 @@ function hatch(context, colour, falling) {
   return context.createPattern(tile, "repeat");
 }
 
-// Per role: fill, text, edge; made anew with the theme, since patterns belong to a context.
+// Per role: fill, text, edge, and the plain colour of what is too thin for a hatch; made anew with the theme, since patterns belong to a context.
 function makePalette(context, dark) {
   const theme = dark ? "dark" : "light";
   const roles = {};
   for (const [role, [fill, text, edge]] of Object.entries(ROLES[theme])) {
     roles[role] = HATCHED.includes(role)
-      ? { fill: hatch(context, fill, role === "fill"), text: INK[theme].ink, edge: fill, dashed: role === "other" }
-      : { fill, text, edge };
+      ? { fill: hatch(context, fill, role === "fill"), text: INK[theme].ink, edge: fill, dashed: role === "other", thin: fill }
+      : { fill, text, edge, thin: fill };
   }
-  return { ...INK[theme], roles };
+  const { faint, border, muted } = INK[theme];
+  const host = { fill: faint, text: "#14171C", thin: faint, flat: true }, unlit = { fill: border, text: muted, thin: border, flat: true };
+  return { ...INK[theme], roles, host, unlit };
 }

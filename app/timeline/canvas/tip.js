@@ -4,33 +4,33 @@ function hitAt(chart, x, y) {
   for (const lane of chart.layout.lanes) {
     for (const row of lane.rows) {
       if (y < row.top || y >= row.top + row.height || x < chart.layout.gutter) continue;
-      return sliceAt(chart, lane, row, x, y);
+      const slice = sliceAt(chart, lane.run, row, x, y);
+      return slice < 0 ? null : { lane: lane.key, variant: lane.variant, stages: lane.stages, run: lane.run, slice };
     }
   }
   return null;
 }
 
 // The topmost slice under the point; a thin one counts within two pixels of it.
-function sliceAt(chart, lane, row, x, y) {
-  const run = lane.run;
+function sliceAt(chart, run, row, x, y) {
   const from = chart.time(x - 2), to = chart.time(x + 2);
   let found = -1;
-  for (const i of run.rows[row.index]) {
-    const [top, height] = sliceBox(row, run.depth[i]);
-    if (run.start[i] > to) break;
-    if (run.start[i] + run.duration[i] >= from && y >= top - 2 && y <= top + height + 2) found = i;
+  for (const band of row.tracks.flatMap((track) => run.bands[track])) {
+    const [top, height] = sliceBox(row, band.depth);
+    if (y < top - 2 || y > top + height + 2 || (row.folded && band.depth > 0)) continue;
+    const [first, end] = within(run, band, from, to);
+    for (let i = first; i < end; i++) if (run.start[i] + run.duration[i] >= from) found = i;
   }
-  return found < 0 ? null : { lane: lane.key, variant: lane.variant, stages: lane.stages, run, slice: found, launch: run.launch[found] };
+  return found;
 }
 
 function showTip(tip, pointer, layout) {
   tip.hidden = pointer.hit === null;
   if (tip.hidden) return;
-  const { run, slice, variant, stages } = pointer.hit;
+  const { run, slice } = pointer.hit;
   const name = run.names[run.name[slice]];
-  const host = run.tracks[run.track[slice]].kind === "launches";
   tip.children[0].textContent = name.short;
-  tip.children[1].textContent = host ? `host call · ${exactText(run.duration[slice])}` : facts(run, slice, name, variant, stages);
+  tip.children[1].textContent = facts(pointer.hit);
   tip.children[2].textContent = name.full;
   const width = Math.min(360, layout.width - 16);
   tip.style.maxWidth = `${width}px`;
@@ -38,9 +38,17 @@ function showTip(tip, pointer, layout) {
   tip.style.top = `${pointer.y + 18}px`;
 }
 
-function facts(run, slice, name, variant, stages) {
+function facts({ run, slice, variant, stages }) {
+  const many = countOf(run, slice), time = run.busy ? run.busy[slice] : run.duration[slice];
+  const kind = run.tracks[run.track[slice]].kind;
+  if (many > 1) return `the longest of ${many.toLocaleString("en-US")} slices here, ${exactText(time)} together`;
+  if (kind === "launches" || kind === "calls") return `host call · ${exactText(time)}`;
+  if (kind !== run.main[0]) return `${kind === "ops" ? "operator" : "annotation"} · ${exactText(time)}`;
+  const part = ((time / run.work) * 100).toFixed(1);
+  return [run.names[run.name[slice]].role, stagesText(run, slice, stages), exactText(time), `${part} % of ${variant}`].filter(Boolean).join(" · ");
+}
+
+function stagesText(run, slice, stages) {
   const covered = run.stage_sets[run.stages[slice]] ?? [];
-  const told = covered.length > 1 && covered.length === stages ? `all ${stages} stages` : covered.join(", ");
-  const part = ((run.duration[slice] / run.busy) * 100).toFixed(1);
-  return [name.role, told, exactText(run.duration[slice]), `${part} % of ${variant}`].filter(Boolean).join(" · ");
+  return covered.length > 1 && covered.length === stages ? `all ${stages} stages` : covered.join(", ");
 }

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from app.timeline.encode import encode
+from app.timeline.shown import Part, show
 from profiles.trace.timeline import Step
 from tests.app.timeline.drawn import timeline_of_run
 from tests.profiles.comparison.ladder import ladder_runs
@@ -29,12 +30,13 @@ def _decoded(data: bytes) -> tuple[dict[str, Any], dict[str, np.ndarray[Any, Any
 
 
 def test_one_forward_pass_is_sent_with_launches_before_the_streams() -> None:
-    header, columns = _decoded(encode(timeline_of_run(ladder_runs()[0])))
+    header, columns = _decoded(encode(show(timeline_of_run(ladder_runs()[0]))))
     assert [(track["name"], track["kind"]) for track in header["tracks"]] == [
         ("host launches", "launches"),
         ("stream 7", "stream"),
     ]
-    assert header["slices"] == header["drawn"] == 12
+    assert header["slices"] == header["in_view"] == 12
+    assert not header["merged"]
     kernels = columns["track"] == 1
     names = [header["names"][i]["short"] for i in columns["name"][kernels]]
     assert names[0] == "nvjet 256×128"
@@ -42,7 +44,7 @@ def test_one_forward_pass_is_sent_with_launches_before_the_streams() -> None:
 
 
 def test_times_count_from_the_first_slice_on_the_device_and_are_exact() -> None:
-    header, columns = _decoded(encode(timeline_of_run(ladder_runs()[0])))
+    header, columns = _decoded(encode(show(timeline_of_run(ladder_runs()[0]))))
     kernels = columns["track"] == 1
     assert columns["start"][kernels][0] == 0
     assert columns["duration"][kernels].tolist() == [323300, 502800, 519000, 1422800, 1463100, 297200]
@@ -51,7 +53,7 @@ def test_times_count_from_the_first_slice_on_the_device_and_are_exact() -> None:
 
 
 def test_each_slice_points_at_its_launch() -> None:
-    _, columns = _decoded(encode(timeline_of_run(ladder_runs()[0])))
+    _, columns = _decoded(encode(show(timeline_of_run(ladder_runs()[0]))))
     kernels = np.flatnonzero(columns["track"] == 1)
     launches = columns["launch"][kernels]
     assert (columns["track"][launches] == 0).all()
@@ -67,30 +69,45 @@ def test_the_pass_of_median_length_is_drawn() -> None:
         Step("short", second.start_ns, second.start_ns + 10),
         Step("long", third.start_ns, third.end_ns + 9),
     )
-    header, _ = _decoded(encode(replace(drawn, steps=uneven)))
+    header, _ = _decoded(encode(show(replace(drawn, steps=uneven))))
     assert header["step"] == first.name
 
 
 def test_without_passes_everything_is_drawn() -> None:
-    header, _ = _decoded(encode(replace(timeline_of_run(ladder_runs()[2]), steps=())))
+    header, _ = _decoded(encode(show(replace(timeline_of_run(ladder_runs()[2]), steps=()))))
     assert header["step"] is None
     assert header["slices"] == 6
 
 
 def test_cpu_operators_nest() -> None:
-    header, columns = _decoded(encode(timeline_of_run(cpu_runs()[0], on_cpu=True)))
-    assert header["tracks"] == [{"name": "operators", "kind": "ops", "depth": 2}]
+    header, columns = _decoded(encode(show(timeline_of_run(cpu_runs()[0], on_cpu=True))))
+    assert header["tracks"] == [{"name": "operators", "kind": "ops", "depth": 2, "device": None}]
+    assert header["main"] == ["ops"]
     inner = [header["names"][i]["short"] for i in columns["name"][columns["depth"] == 1]]
     assert inner == ["bmm", "bmm"]
 
 
-def test_too_many_slices_are_cut_to_the_longest_and_said() -> None:
-    header, columns = _decoded(encode(timeline_of_run(decoder_runs()[0]), most=100))
-    assert (header["slices"], header["drawn"]) == (2072, 100)
-    assert len(columns["start"]) == 100
-    assert (np.diff(columns["start"]) >= 0).all()
-    kept = {header["names"][i]["short"] for i in columns["name"]}
-    assert "softmax_warp_fwd" in kept
+def test_too_many_slices_are_merged_and_counted_exactly() -> None:
+    header, columns = _decoded(encode(show(timeline_of_run(decoder_runs()[0])), most=100))
+    assert header["merged"]
+    assert header["slices"] == header["in_view"] == columns["count"].sum() == 2072
+    assert len(columns["start"]) <= 2072
+    names = {header["names"][i]["short"] for i in columns["name"]}
+    assert "softmax_warp_fwd" in names
+
+
+def test_the_whole_recording_counts_from_its_own_start() -> None:
+    drawn = timeline_of_run(ladder_runs()[0])
+    header, columns = _decoded(encode(show(drawn, Part.ALL)))
+    assert (header["step"], header["zero_ns"]) == (None, 0)
+    assert header["slices"] == len(drawn.start_ns)
+    assert sorted(columns["start"].tolist()) == sorted(drawn.start_ns.tolist())
+
+
+def test_hits_of_a_search_are_counted_by_full_and_short_name_in_any_case() -> None:
+    shown = show(timeline_of_run(ladder_runs()[0]))
+    assert _decoded(encode(shown, query="NVJET"))[0]["hits_in_all"] == 2
+    assert _decoded(encode(shown, query="no such kernel"))[0]["hits_in_all"] == 0
 
 
 def test_slices_that_were_launched_in_another_pass_are_left_out() -> None:
@@ -100,5 +117,5 @@ def test_slices_that_were_launched_in_another_pass_are_left_out() -> None:
     first_kernel = int(np.flatnonzero(drawn.track == 1)[0])
     moved[first_kernel] = begins + 1
     late = replace(drawn, start_ns=moved, steps=(drawn.steps[1],))
-    header, _ = _decoded(encode(late))
+    header, _ = _decoded(encode(show(late)))
     assert header["slices"] == 2

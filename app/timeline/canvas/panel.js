@@ -1,0 +1,57 @@
+// What stands under the canvas as text: what is drawn, the selected slice, and the kernels of the selected range.
+
+const MOST_LISTED = 40, COUNT = (value) => value.toLocaleString("en-US");
+
+function statusText(lanes) {
+  return lanes.map((lane) => `${lane.key}: ${lane.run ? emptiness(lane) || drawnText(lane) || `all ${COUNT(lane.run.slices)} slices drawn` : lane.message}`).join(" · ");
+}
+
+function sliceFacts(lane, i) {
+  const { run } = lane, name = run.names[run.name[i]], many = countOf(run, i);
+  const [launch] = ties(run, i), track = run.tracks[run.track[i]];
+  const lines = [
+    ["Name", element("code", {}, name.full)],
+    many > 1 ? ["Merged", `the longest of ${COUNT(many)} slices that share this pixel; zoom in to tell them apart`] : null,
+    ["Row", `${lane.key} ${lane.variant} · ${track.name}`],
+    track.kind === run.main[0] ? ["Role", name.role] : null,
+    ["Stages", stagesText(run, i, lane.stages)],
+    ["Start", `${COUNT(run.start[i])} ns`],
+    ["Duration", `${COUNT(run.busy ? run.busy[i] : run.duration[i])} ns`],
+    launch && track.kind !== "launches" ? ["Launch", launchText(run, launch[0], i)] : null,
+    track.kind === "launches" ? ["Started", startedText(run, i)] : null,
+  ].filter((line) => line && line[1] !== "");
+  return element("dl", {}, ...lines.flatMap(([term, told]) => [element("dt", {}, term), element("dd", {}, told)]));
+}
+
+function launchText(run, launch, i) {
+  return `${run.names[run.name[launch]].short} at ${COUNT(run.start[launch])} ns, ${COUNT(run.start[i] - run.start[launch])} ns before`;
+}
+
+function startedText(run, i) {
+  const started = ties(run, i).map(([, slice]) => run.names[run.name[slice]].short);
+  if (!started.length) return run.count ? "" : "nothing that is shown here";
+  return started.length === 1 ? started[0] : `${COUNT(started.length)} slices, first ${started[0]}`;
+}
+
+function rangeTable(lane, found, length, url) {
+  const lines = found.kernels.slice(0, MOST_LISTED).map((kernel) => [
+    element("code", { title: kernel.full_name }, kernel.name), kernel.role, COUNT(kernel.calls), microseconds(kernel.total_ns), `${(kernel.share * 100).toFixed(1)} %`,
+  ]);
+  const more = found.kernels.length - lines.length;
+  return element("section", {},
+    element("h3", {}, element("b", {}, lane.key), ` ${lane.variant}`),
+    ...(found.devices.length ? found.devices.map((device) => element("p", {}, deviceText(device, length))) : [element("p", {}, "Nothing ran in this range.")]),
+    lines.length ? element("div", { className: "wide" }, table(["Kernel", "Role", "Calls", "Total µs", "Share"], lines)) : "",
+    more > 0 ? element("p", {}, `${COUNT(more)} more names in the CSV.`) : "",
+    element("p", {}, element("a", { href: url, download: "" }, "Slices of this range as CSV")));
+}
+
+function deviceText(device, length) {
+  const where = device.device === null ? "host" : `GPU ${device.device}`;
+  const gaps = device.gaps === 0 ? "no gaps" : `${COUNT(device.gaps)} ${device.gaps === 1 ? "gap" : "gaps"} of ${microseconds(device.gap_ns)} µs in all, the longest ${microseconds(device.longest_gap_ns)} µs`;
+  return `${where}: busy ${microseconds(device.busy_ns)} of ${microseconds(length)} µs (${((device.busy_ns / length) * 100).toFixed(1)} %), ${gaps}`;
+}
+
+function microseconds(ns) {
+  return (ns / 1e3).toLocaleString("en-US", { minimumFractionDigits: 1, maximumFractionDigits: 1 });
+}
