@@ -1,9 +1,13 @@
-"""A large trace made from a real one: its events repeated, each time later and with other correlation ids."""
+"""A large trace made from a real one: its events repeated, each time later and with other correlation ids.
+
+`python repeated_trace.py SOURCE TARGET TIMES` prints the bytes of text.
+"""
 
 from __future__ import annotations
 
 import gzip
 import re
+import sys
 from pathlib import Path
 
 _NUMBER = re.compile(rb'("(?:ts|correlation|External id|id)": ?)(\d+)')
@@ -37,3 +41,7 @@ def _moved(events: bytes, turn: int) -> bytes:
         return b"%b%d" % (found[1], int(found[2]) + turn * SHIFT_STEPS)
 
     return _STEP.sub(step_number, _NUMBER.sub(number, events))
+
+
+if __name__ == "__main__":
+    print(write_repeated(Path(sys.argv[1]), Path(sys.argv[2]), times=int(sys.argv[3])))
