@@ -56,7 +56,7 @@ def test_the_forward_pass_runs_by_itself() -> None:
     assert (ended.returncode, ended.stderr) == (0, "")
 
 
-@pytest.mark.skipif(not (os.environ.get("NCU") or shutil.which("ncu")), reason="Nsight Compute is not installed")
+@pytest.mark.skipif(not (os.environ.get("NCU") or shutil.which("ncu")), reason="needs an NVIDIA GPU and Nsight Compute")
 def test_nsight_compute_sees_one_kernel_of_flash_attention_or_says_that_it_may_not() -> None:
     with tempfile.TemporaryDirectory() as directory:
         found = deep_profile(_spec(directory), "sdpa_flash", time_limit_s=60)
