@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from html import escape
 
-from app.charts.markup import missing
+from app.charts.markup import full_name, missing
 from profiles.comparison.figures import prose_time
 from profiles.comparison.rates import amount
 from profiles.results import DeepKernel, DeepProfile
@@ -41,7 +41,7 @@ def _row(kernel: DeepKernel) -> str:
         _cell(kernel.occupancy_percent, _percent),
         _cell(kernel.registers, lambda number: f"{number:,.0f}"),
     )
-    name = f'<code class="fs-kernel" title="{escape(kernel.name)}">{escape(short_name(kernel.name))}</code>'
+    name = f'<code class="fs-kernel" title="{full_name(kernel.name)}">{escape(short_name(kernel.name))}</code>'
     return f'<tr><th scope="row">{name}</th>{"".join(cells)}</tr>'
 
 

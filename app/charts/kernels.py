@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from html import escape
 
 from app.charts.launch import launch_cell
-from app.charts.markup import doubted, missing, swatch
+from app.charts.markup import doubted, full_name, missing, swatch
 from app.formatting import count
 from profiles.comparison.figures import TimeUnit, percent
 from profiles.comparison.recording import times_doubt
@@ -66,13 +66,22 @@ def _row(use: KernelUse, frame: _Frame) -> str:
     launch = f'<td class="wide num fs-muted">{launch_cell(use)}</td>' if frame.launches else ""
     span = f"over the traced passes {frame.unit.span(use.min_ns, use.max_ns)} {frame.unit.symbol}"
     return (
-        f'<tr><th scope="row"><code class="fs-kernel" title="{escape(use.name)}">{escape(use.short_name)}</code></th>'
+        f'<tr><th scope="row">{_name(use)}</th>'
         f'<td class="wide fs-muted fs-nowrap">{swatch(use.role)} {use.role}</td>{stage}'
         f'<td class="num">{count(use.calls)}</td>'
         f'<td class="num" title="{escape(span)}">{frame.unit.write(use.total_ns)}</td>'
         f'<td class="num">{share(use.total_ns, frame.whole_ns) * 100:.1f} %</td>{launch}'
         f'<td class="wide fs-barcell">{bar}</td></tr>'
     )
+
+
+def _name(use: KernelUse) -> str:
+    """The short name, which opens to the whole one with its template parameters."""
+    short, whole = escape(use.short_name), full_name(use.name)
+    if short == whole:
+        return f'<code class="fs-kernel">{short}</code>'
+    summary = f'<summary title="{whole}"><code class="fs-kernel">{short}</code></summary>'
+    return f'<details class="fs-whole-name">{summary}<code>{whole}</code></details>'
 
 
 def _stages(use: KernelUse, stages: int) -> str:

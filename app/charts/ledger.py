@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from html import escape
 
-from app.charts.markup import doubted, key_box, variant
+from app.charts.markup import doubted, full_name, key_box, variant
 from profiles.comparison.change import counted
 from profiles.comparison.figures import whole_percent, whole_time
 from profiles.comparison.ledger import Block, Cell, Column, Ledger
@@ -80,9 +80,10 @@ def _block(block: Block, crowded: bool) -> str:
     figures = whole_time(block.time_ns) if thin else f"{whole_time(block.time_ns)} · {whole_percent(block.share)}"
     fused = f"<span>{block.stages} stages in one</span>" if block.stages > 1 and not thin else ""
     where = "stage not recorded; " if block.stages == 0 else ""
-    title = f"{where}{'; '.join(block.names)}: {whole_time(block.time_ns)}, {whole_percent(block.share)}"
+    names = "; ".join(full_name(name) for name in block.names)
+    title = f"{where}{names}: {whole_time(block.time_ns)}, {escape(whole_percent(block.share))}"
     return (
-        f'<div class="fs-ledger-block fs-role-{role}{thin}{unplaced}" title="{escape(title)}">'
+        f'<div class="fs-ledger-block fs-role-{role}{thin}{unplaced}" title="{title}">'
         f"<em>{escape(block.label)}</em><span>{escape(figures)}</span>{fused}</div>"
     )
 

@@ -7,8 +7,10 @@ from html import escape
 
 from profiles.comparison.parts import Kind, Part
 from profiles.results import Role
+from profiles.trace.printable import printable
 
 NOT_RECORDED = "–"
+LONGEST_NAME = 4_000
 TAGS = {Kind.MONO: ("<code>", "</code>"), Kind.STRONG: ("<strong>", "</strong>"), Kind.MUTED: ("<small>", "</small>")}
 
 
@@ -39,6 +41,13 @@ def swatch(role: Role) -> str:
 def missing(reason: str) -> str:
     """The dash for what is not recorded; never a zero."""
     return f'<span class="fs-faint" title="{escape(reason)}">{NOT_RECORDED}</span>'
+
+
+def full_name(name: str) -> str:
+    """A kernel's whole name, for a title or a fold: hidden characters as escapes, cut where nobody reads on."""
+    text = printable(name[:LONGEST_NAME])
+    rest = len(name) - LONGEST_NAME
+    return escape(text if rest <= 0 else f"{text}… ({rest:,} more characters)")
 
 
 def doubted(figure: str, reason: str | None) -> str:

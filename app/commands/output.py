@@ -7,12 +7,14 @@ from collections.abc import Sequence
 
 import msgspec
 
+from profiles.trace.printable import printable_json
+
 GAP = "  "
 
 
 def print_json(value: object) -> None:
-    """One line of JSON; structs as their fields, unknown as null."""
-    sys.stdout.write(msgspec.json.encode(value).decode() + "\n")
+    """One line of JSON; structs as their fields, unknown as null. Nothing in it moves or colours a terminal's text."""
+    sys.stdout.write(printable_json(msgspec.json.encode(value).decode()) + "\n")
 
 
 def table(titles: Sequence[str], rows: Sequence[Sequence[str]], *, right: Sequence[bool]) -> list[str]:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
+
+from profiles.trace.printable import printable
 
 _FUNCTORS = re.compile(
     r"(?:at::native::)?(?:\(anonymous namespace\)::|<unnamed>::)?"
@@ -21,37 +23,35 @@ _NOISE = re.compile(
 _DTYPES = {"c10::BFloat16": "bf16", "c10::Half": "fp16", "__nv_bfloat16": "bf16", "__half": "fp16", "float": "fp32"}
 _DTYPES |= {"double": "fp64", "long": "int64", "int": "int32", "bool": "bool"}
 _DTYPE = re.compile(r"(?<=[<,( ])(" + "|".join(map(re.escape, _DTYPES)) + r")(?=[,>)])")
+_LENGTH = re.compile(r"\d{1,5}")
 _VAGUE = {"Kernel", "Kernel2", "kernel", "device_kernel"}
 _LONGEST = 48
+_JUDGED = 8192  # characters of a name; the longest of real kernels has about 3,000
+_NAMELESS = "(no name)"
 
 
 @lru_cache(maxsize=16384)
 def short_name(kernel_name: str) -> str:
-    """At most 48 characters; not unique: `short_names` makes those of one trace so."""
-    name = kernel_name.strip()
-    if name.startswith(("Memcpy", "Memset")):
-        return name.split(" (")[0]
-    if "::" in name and "<" not in name and "(" not in name:
-        return name.rsplit("::", 1)[-1][:_LONGEST]
-    name = re.sub(r"^graph_\d+_", "", name)
-    for rule in (_generated_attention, _vendor_gemm, _elementwise, _mangled, _demangled):
-        short = rule(name)
-        if short:
-            return _shortened(short)
-    return _shortened(name)
+    """At most 48 characters, all of them printable; not unique: `short_names` makes those of one trace so."""
+    name = printable(kernel_name[:_JUDGED].strip())
+    return _shortened(_telling_part(name) or name or _NAMELESS)
 
 
 def short_names(kernel_names: Sequence[str]) -> tuple[str, ...]:
     """One for each name, different for different names: those that coincide get their data type, then a number."""
     taken = Counter(short_name(name) for name in kernel_names)
-    given: Counter[str] = Counter()
+    given: set[str] = set()
+    numbers: Counter[str] = Counter()
     result: list[str] = []
     for name in kernel_names:
         short = short_name(name)
-        dtype = _DTYPE.search(name) if taken[short] > 1 else None
-        short = f"{short} {_DTYPES[dtype[1]]}" if dtype else short
-        given[short] += 1
-        result.append(short if given[short] == 1 else f"{short} #{given[short]}")
+        dtype = _DTYPE.search(name, 0, _JUDGED) if taken[short] > 1 else None
+        plain = unique = f"{short} {_DTYPES[dtype[1]]}" if dtype else short
+        while unique in given:  # also where a name looks like another one's number
+            numbers[plain] += 1
+            unique = f"{plain} #{numbers[plain] + 1}"
+        given.add(unique)
+        result.append(unique)
     return tuple(result)
 
 
@@ -65,6 +65,16 @@ def without_parameters(kernel_name: str) -> str:
         if depth == 0:
             return kernel_name[:at]
     return kernel_name
+
+
+def _telling_part(name: str) -> str | None:
+    if name.startswith(("Memcpy", "Memset")):
+        return name.split(" (", maxsplit=1)[0]
+    if "::" in name and "<" not in name and "(" not in name:
+        return name.rsplit("::", 1)[-1]
+    name = re.sub(r"^graph_\d+_", "", name)
+    rules = (_generated_attention, _vendor_gemm, _elementwise, _mangled, _demangled)
+    return next(filter(None, (rule(name) for rule in rules)), name)
 
 
 def _generated_attention(name: str) -> str | None:
@@ -112,19 +122,27 @@ def _mangled(name: str) -> str | None:
         return None
     parts: list[str] = []
     at = start.end()
-    while found := re.compile(r"(\d+)").match(name, at):
-        length, at = int(found[1]), found.end()
+    while found := _LENGTH.match(name, at):
+        length, at = int(found[0]), found.end()
         parts.append(name[at : at + length])
         at += length
     telling = [part for part in parts if not part.startswith("_GLOBAL__N")]
     if telling and telling[-1] in _VAGUE:
-        return _first_template(re.findall(r"\d+([A-Z][A-Za-z_]{7,})", name[at:])) or telling[0]
+        return _first_template(_identifiers(name, at)) or telling[0]
     return telling[-1] if telling else None
+
+
+def _identifiers(name: str, at: int) -> Iterator[str]:
+    """All that a length stands before, nested ones included."""
+    for length in _LENGTH.finditer(name, at):
+        part = name[length.end() : length.end() + int(length[0])]
+        if part[:1].isupper() and part.isidentifier():
+            yield part
 
 
 def _demangled(name: str) -> str | None:
     """`void ns::(anonymous namespace)::kernel<args>(args)` → `kernel`, of a nested template the outermost."""
-    plain = re.sub(r"\(anonymous namespace\)::|<unnamed>::|\{lambda[^}]*\}::?", "", name)
+    plain = re.sub(r"\(anonymous namespace\)::|<unnamed>::|\{lambda[^{}]*\}::?", "", name)
     plain = re.sub(r"^(?:void|static|__global__) ", "", plain)
     head = re.split(r"[<(]", plain, maxsplit=1)[0]
     last = head.rsplit("::", 1)[-1].strip()
@@ -133,7 +151,7 @@ def _demangled(name: str) -> str | None:
     return last or None
 
 
-def _first_template(candidates: list[str]) -> str | None:
+def _first_template(candidates: Iterable[str]) -> str | None:
     return next((candidate for candidate in candidates if len(candidate) > 7), None)
 
 

@@ -13,3 +13,8 @@ _HIDDEN = re.compile(
 def printable(text: str) -> str:
     r"""With `\x1b`, `\u202e` and the like written out."""
     return _HIDDEN.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+
+
+def printable_json(text: str) -> str:
+    """The same JSON, its strings' characters escaped as JSON does it."""
+    return _HIDDEN.sub(lambda found: f"\\u{ord(found[0]):04x}", text)

@@ -11,8 +11,8 @@ import numpy as np
 from profiles.trace.launches import CallKind, Launches
 from profiles.trace.model import ABSENT, GPU_KINDS, Int64s, SliceKind, Trace
 
-_FORWARD = re.compile(r"fusescope\.forward#\d+$")
-_PROFILER_STEP = re.compile(r"ProfilerStep#\d+$")
+_FORWARD = re.compile(r"fusescope\.forward#\d+\Z")
+_PROFILER_STEP = re.compile(r"ProfilerStep#\d+\Z")
 
 
 @dataclass(frozen=True, slots=True)
