@@ -168,7 +168,8 @@ class _Recording:
         named = zip(texts, text_ids, strict=True)
         meanings = [range_meaning(self._text(text or key)) for text, key in named]
         tids = whole(threads).tolist()
-        self._seen.stepping |= {process_of(tid) for tid, (_, name) in zip(tids, meanings, strict=True) if is_step(name)}
+        marks = zip(tids, meanings, strict=True)
+        self._seen.stepping |= {process_of(tid) for tid, (_, name) in marks if is_step(name)}
         self._columns.add_ns(
             kind=[kind for kind, _ in meanings],
             name=[self._name(name) for _, name in meanings],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from profiles.trace.model import SliceKind
 from profiles.trace.nsight_database import Database
@@ -21,7 +22,6 @@ _COPIES = (
     "Memcpy DtoD", "Memcpy HtoH", "Memcpy PtoP", "Memcpy HtoD unified", "Memcpy DtoH unified", "Memcpy DtoD unified",
 )  # fmt: skip
 _STEP = re.compile(r"(ProfilerStep|fusescope\.forward)#\d+$")
-_OF_OPERATOR = re.compile(r"(?P<name>.*?)(?:, seq = -?\d+)?(?:, op_id = \d+)(?:, .*)?$", re.DOTALL)
 _OPERATOR = re.compile(r"\w+::\w+(\.\w+)?$")
 _API_VERSION = re.compile(r"_v\d{4,}$")
 
@@ -34,24 +34,26 @@ def strings(database: Database) -> dict[int, str]:
     return found
 
 
+@lru_cache(maxsize=4096)
 def call_name(name: str) -> str:
     """`cudaLaunchKernel_v7000` → `cudaLaunchKernel`; the driver's `_v2` is part of a function's name and stays."""
     return _API_VERSION.sub("", name)
 
 
+@lru_cache(maxsize=4096)
 def call_kind(name: str) -> SliceKind:
     """Both are in one table: the driver's functions have a capital after `cu`."""
     return SliceKind.DRIVER if name[:2] == "cu" and name[2:3].isupper() else SliceKind.RUNTIME
 
 
 def range_meaning(text: str) -> tuple[SliceKind, str]:
-    """PyTorch's `emit_nvtx` writes operators as `aten::add, op_id = 314359`, and its users' marks alike."""
-    found = _OF_OPERATOR.match(text)
-    if not found:
-        return SliceKind.ANNOTATION, text
-    return SliceKind.OPERATOR if _OPERATOR.match(found["name"]) else SliceKind.ANNOTATION, found["name"]
+    """PyTorch's `emit_nvtx` writes operators as `aten::add, seq = 12, op_id = 314359`, and its users' marks alike."""
+    name = text.partition(", op_id = ")[0].partition(", seq = ")[0]
+    is_operator = len(name) < len(text) and _names_operator(name)
+    return SliceKind.OPERATOR if is_operator else SliceKind.ANNOTATION, name
 
 
+@lru_cache(maxsize=4096)
 def is_step(name: str) -> bool:
     return bool(_STEP.match(name))
 
@@ -76,6 +78,11 @@ class CopyNames:
     def fill(self, memory: object) -> str:
         named = self._memory.get(memory) if isinstance(memory, int) else None
         return f"Memset ({named})" if named else "Memset"
+
+
+@lru_cache(maxsize=4096)
+def _names_operator(name: str) -> bool:
+    return bool(_OPERATOR.match(name))
 
 
 def _enum(database: Database, table: str, column: str) -> Iterator[tuple[int, str]]:
