@@ -25,12 +25,13 @@ def times_doubt(run: Run) -> str | None:
 
 
 def idle_sentence(recorded: Recorded) -> str:
-    """`42.0 µs idle of 178.5 µs: 38.0 µs host late, 4.0 µs between kernels`."""
+    """`42.0 µs idle of 178.5 µs under the profiler: 38.0 µs host late, 4.0 µs between kernels`. The profiler itself
+    makes the host later than it is."""
     idle_ns = sum(idle.total_ns for idle in recorded.idle)
     if not idle_ns:
-        return f"never idle within the {prose_time(recorded.span_ns)} of a traced pass"
+        return f"never idle within {prose_time(recorded.span_ns)} under the profiler"
     causes = ", ".join(f"{prose_time(idle.total_ns)} {_named(idle.cause)}" for idle in recorded.idle)
-    return f"{prose_time(idle_ns)} idle of a traced pass of {prose_time(recorded.span_ns)}: {causes}"
+    return f"{prose_time(idle_ns)} idle of {prose_time(recorded.span_ns)} under the profiler: {causes}"
 
 
 def attribution_sentence(recorded: Recorded) -> str | None:

@@ -14,7 +14,10 @@ from profiles.trace.wording import counted
 _LATEST_NS = 2**62  # in the year 2116; sums of a start and a duration still fit int64
 _FAR_DIGITS = 17  # of whole µs: beyond what int64 holds in ns
 NO_NAME = "(no name)"
-_GPU_TIMES = ("kernels", "kernel_sum_ns", "kernel_busy_ns", "gpu_busy_ns", "gpu_span_ns")
+_GPU_TIMES = (
+    *("kernels", "kernel_sum_ns", "kernel_busy_ns", "gpu_busy_ns", "gpu_span_ns", "idle", "devices.idle"),
+    *("steps.kernels", "counts.kernels", "traced_device_time"),
+)
 
 
 class SliceColumns:

@@ -196,7 +196,7 @@ def _unstable(trace: Trace, launches: Launches, steps: tuple[Step, ...], unlinke
             code="unstable_counts",
             message=f"the steps launched different numbers of kernels: {shown}",
             count=len(set(told)),
-            doubtful=("counts.kernels",),
+            doubtful=("counts.kernels", "steps.kernels"),
         )
 
 

@@ -81,7 +81,7 @@ def test_the_table_as_text_marks_the_count_and_names_it_in_the_note() -> None:
 
 def test_the_panel_says_why_the_device_was_idle_and_what_was_joined_to_launches() -> None:
     html = health_html("naive", (), RECORDED)
-    assert "<li>42.0 µs idle of a traced pass of 178.0 µs: 38.0 µs host late, 4.0 µs between kernels</li>" in html
+    assert "<li>42.0 µs idle of 178.0 µs under the profiler: 38.0 µs host late, 4.0 µs between kernels</li>" in html
     assert "75 % of 20 recorded kernels joined to launches" in html
     assert "10 by a graph&#x27;s launch, 4 launched before the recording, by order, 1 without a launch" in html
 
@@ -89,5 +89,5 @@ def test_the_panel_says_why_the_device_was_idle_and_what_was_joined_to_launches(
 def test_full_coverage_and_no_idle_time_are_told_in_one_line() -> None:
     whole = msgspec.structs.replace(RECORDED, idle=(), kernels=Attribution(exact=5))
     html = health_html("naive", (), whole)
-    assert "never idle within the 178.0 µs" in html
+    assert "never idle within 178.0 µs under the profiler" in html
     assert "joined" not in html

@@ -293,6 +293,40 @@ def test_a_damaged_public_trace_gives_what_is_sure(
     assert code is None or code in _codes(summary)
 
 
+DOUBTS = {
+    "d10": {"kernels", "memcpy", "memset", "launches", "gpu_span_ns"},
+    "d11": {"kernels", "kernel_sum_ns", "gpu_span_ns", "steps.kernels"},
+    "d13": {"kernels", "kernel_sum_ns", "gpu_span_ns", "steps.kernels"},
+    "d14": {"kernels", "launches"},
+    "d26": {"kernels", "kernel_sum_ns", "distinct_kernel_names"},
+    "d28": {"kernel_sum_ns", "kernel_busy_ns", "gpu_busy_ns", "gpu_span_ns", "idle"},
+}
+
+
+@pytest.mark.parametrize("prefix", DOUBTS)
+def test_a_damaged_public_trace_names_the_numbers_in_doubt(public_traces: Path, prefix: str) -> None:
+    summary = summarise(read_trace(next((public_traces / "derived").glob(f"{prefix}*"))))
+    assert DOUBTS[prefix] <= set(summary.doubtful)
+    assert all(name.split(".")[0] in TraceSummary.__struct_fields__ for name in summary.doubtful)
+
+
+def test_a_trace_in_nanoseconds_tells_the_unit_assumed_and_the_span_that_it_gives(public_traces: Path) -> None:
+    summary = summarise(read_trace(next((public_traces / "derived").glob("d28*"))))
+    message = _finding(summary, "suspicious_unit").message
+    assert "read as µs" in message
+    assert "9,583,086 µs long" in message
+    assert summary.unit == "us"
+
+
+def test_a_slice_a_minute_after_its_launch_is_no_queue(draft: Draft, read_draft: ReadDraft) -> None:
+    draft.launch(100, 1)
+    draft.gpu(100 + 61e6, 5, 1)
+    draft.launch(110, 2)
+    draft.gpu(100 + 59e6, 5, 2)
+    finding = _finding(summarise(read_draft(draft)), "slices_long_after_launches")
+    assert (finding.count, "up to 61 s" in finding.message) == (1, True)
+
+
 @pytest.mark.parametrize("prefix", ["d01", "d02", "d06", "d19", "d20", "d21", "d23", "d24"])
 def test_a_hopeless_public_trace_is_refused_in_one_line(public_traces: Path, prefix: str) -> None:
     with pytest.raises(TraceError) as caught:
