@@ -103,7 +103,7 @@ def _every(shown: Shown) -> Columns:
 
 
 def _merged(shown: Shown, window: Window, lit: npt.NDArray[np.bool_]) -> bytes:
-    found = merge(shown, from_ns=window.from_ns, to_ns=window.to_ns, width=window.width, lit=lit)
+    found = merge(shown, from_ns=window.from_ns, to_ns=window.to_ns, width=window.width, lit=lit if lit.any() else None)
     rows = found.row
     columns: Columns = {
         "start": (found.start_ns - shown.zero_ns).astype("<f8"),
@@ -130,9 +130,9 @@ def _header(
         zero_ns=shown.zero_ns,
         slices=len(shown.start_ns),
         in_view=len(rows) if in_view is None else in_view,
-        hits_in_all=int(lit[shown.name].sum()),
+        hits_in_all=int(lit[shown.name].sum()) if lit.any() else 0,
         merged=merged,
-        ends=_ends(shown),
+        ends=(shown.ends_ns[0] - shown.zero_ns, shown.ends_ns[1] - shown.zero_ns),
         why=_why(shown),
         main=tuple(str(kind) for kind in shown.main),
         tracks=shown.tracks,
@@ -142,21 +142,14 @@ def _header(
     )
 
 
-def _ends(shown: Shown) -> tuple[int, int]:
-    """From zero: of the rows that hold work, so that an annotation around everything does not dwarf it."""
-    work = shown.work()
-    if not len(work):
-        return 0, 1
-    starts = shown.start_ns[work] - shown.zero_ns
-    return int(starts.min()), int((starts + shown.duration_ns[work]).max())
-
-
 def _why(shown: Shown) -> str:
     if not len(shown.start_ns):
         return "This trace has no slices to draw."
     kinds = {track.kind for track in shown.tracks}
     if TrackKind.STREAM not in kinds and TrackKind.LAUNCHES in kinds:
         return "Launches only: the trace has no GPU records of them."
+    if not kinds & set(shown.main):
+        return "The trace has neither GPU slices nor operators."
     return ""
 
 

@@ -45,7 +45,7 @@ class RangeSummary(msgspec.Struct, frozen=True, kw_only=True):
 
 def summarise(shown: Shown, from_ns: int, to_ns: int) -> RangeSummary:
     """Of the device's slices (on a CPU: of the outermost operators) that touch from_ns ≤ t < to_ns; longest first."""
-    rows = inside(shown, from_ns, to_ns, rows=shown.work(outermost=True))
+    rows = inside(shown, from_ns, to_ns, rows=shown.work())
     start = np.maximum(shown.start_ns[rows], from_ns)
     end = np.minimum(shown.start_ns[rows] + shown.duration_ns[rows], to_ns)
     return RangeSummary(

@@ -47,8 +47,8 @@ class Shown:
     """One entry per slice in each column, ordered by track, depth and start; times are the timeline's own.
 
     `launch` is a row of this, -1 where the launch is not shown; `zero_ns` is the start of the first slice on a device
-    (on a CPU: of an operator), or of the recording where all of it is shown; `main` are the kinds of rows that hold
-    the work itself.
+    (on a CPU: of an operator), or of the recording where all of it is shown; `main` are the kinds of rows that hold the
+    work itself, and `ends_ns` its first start and last end.
     """
 
     timeline: Timeline
@@ -56,6 +56,7 @@ class Shown:
     zero_ns: int
     tracks: tuple[Track, ...]
     main: tuple[TrackKind, ...]
+    ends_ns: tuple[int, int]
     track: npt.NDArray[np.uint16]
     depth: npt.NDArray[np.uint8]
     name: npt.NDArray[np.uint32]
@@ -64,17 +65,10 @@ class Shown:
     launch: npt.NDArray[np.int32]
     stages: npt.NDArray[np.uint32]
 
-    def work(self, *, outermost: bool = False) -> Rows:
-        """The rows that hold the work and the launches of it; `outermost` leaves the launches and inner operators out.
-
-        All rows where no work is shown, none then where `outermost`.
-        """
-        kinds = self.main[:1] if outermost else self.main
-        wanted = np.array([track.kind in kinds for track in self.tracks], dtype=bool)
-        held = wanted[self.track] if len(wanted) else np.zeros(0, dtype=bool)
-        if outermost:
-            return np.flatnonzero(held & (self.depth == 0))
-        return np.flatnonzero(held) if held.any() else np.arange(len(self.track))
+    def work(self) -> Rows:
+        """The rows of the device's slices; on a CPU, of the outermost operators."""
+        wanted = np.array([track.kind == self.main[0] for track in self.tracks], dtype=bool)
+        return np.flatnonzero(wanted[self.track] & (self.depth == 0)) if len(wanted) else np.empty(0, np.intp)
 
 
 def show(drawn: Timeline, part: Part = Part.TYPICAL) -> Shown:
@@ -96,6 +90,7 @@ def show(drawn: Timeline, part: Part = Part.TYPICAL) -> Shown:
         zero_ns=_zero(drawn, kinds, rows, part),
         tracks=_tracks([drawn.tracks[order[i]] for i in used], track, depth),
         main=kinds.main,
+        ends_ns=_ends(drawn, kinds, rows),
         track=track.astype(np.uint16),
         depth=depth,
         name=drawn.name[rows],
@@ -174,6 +169,14 @@ def _zero(drawn: Timeline, kinds: _Kinds, rows: Rows, part: Part) -> int:
         return 0
     work = rows[kinds.of(drawn, rows, kinds.main[:1])]
     return int(drawn.start_ns[work if len(work) else rows].min())
+
+
+def _ends(drawn: Timeline, kinds: _Kinds, rows: Rows) -> tuple[int, int]:
+    work = rows[kinds.of(drawn, rows, kinds.main)]
+    rows = work if len(work) else rows
+    if not len(rows):
+        return 0, 1
+    return int(drawn.start_ns[rows].min()), int((drawn.start_ns[rows] + drawn.duration_ns[rows]).max())
 
 
 def _tracks(

@@ -215,6 +215,7 @@ class Chart extends Moves {
 
   tell() {
     if (!this.layout) return;
+    this.redraw(true); // counts what is in view
     this.bar.update(this);
     const text = statusText(this.layout.lanes);
     if (this.status.textContent !== text) this.status.textContent = text;
