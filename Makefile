@@ -4,7 +4,7 @@ PYTHON ?= python3
 WORKERS ?= 2
 BIN := .venv/bin
 
-.PHONY: install up test check
+.PHONY: install up test check fuzz
 
 install:
 	@$(PYTHON) install.py
@@ -23,3 +23,8 @@ check:
 	$(BIN)/mypy
 	$(BIN)/mypy install.py
 	$(BIN)/lint-imports
+
+# 20,000 hostile traces through the reader; ARGS="--inputs N --seed N" for more, or the same ones again.
+fuzz:
+	@$(PYTHON) install.py --dev
+	@exec $(BIN)/python -m tests.fuzzing $(ARGS)

@@ -1,0 +1,120 @@
+"""What must hold of every input: a refusal of our own, or results that are whole, finite and consistent; in time."""
+
+from __future__ import annotations
+
+import json
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+
+import msgspec
+
+from profiles.trace.child import parse_in_child
+from profiles.trace.errors import TraceError
+from profiles.trace.forward import per_forward
+from profiles.trace.read import read_trace
+from profiles.trace.summary import TraceSummary, summarise
+from profiles.trace.timeline import Timeline, load_timeline, save_timeline, timeline
+
+LONGEST_S = 5.0
+_INT64 = 2**63
+
+
+class Hang(BaseException):
+    """More than LONGEST_S of processor time for one input; no reader's `except` holds it up."""
+
+
+def check_reading(content: bytes, directory: Path) -> bool:
+    """Whether the content was read; False where it was refused as it should be. AssertionError, Hang, or whatever the
+    reader let through, where it was not."""
+    path = directory / "input.trace"
+    path.write_bytes(content)
+    with _in_time():
+        try:
+            trace = read_trace(path)
+        except TraceError:
+            return False
+        summary, drawn = summarise(trace), timeline(trace)
+        for device in ("cuda:0", "cpu"):
+            _check_finite(per_forward(trace, device=device))
+        save_timeline(drawn, directory / "timeline.npz")
+    _check_finite(summary)
+    _check_summary(summary)
+    _check_timeline(drawn, slices=len(trace.slices))
+    assert len(load_timeline(directory / "timeline.npz").start_ns) == len(trace.slices)
+    return True
+
+
+def check_child(content: bytes, directory: Path) -> bool:
+    """As `check_reading`; the child says of the content what reading it here says, within half a GB."""
+    path = directory / "input.trace"
+    path.write_bytes(content)
+    refusal, parsed = "", None
+    try:
+        parsed = parse_in_child(path, device="cuda:0", directory=directory, memory_limit=512 << 20)
+    except TraceError as error:
+        refusal = str(error)
+    assert "ended with status" not in refusal, refusal
+    assert check_reading(content, directory) == (parsed is not None), refusal
+    assert parsed is None or parsed.summary == summarise(read_trace(path))
+    return parsed is not None
+
+
+def _check_finite(result: msgspec.Struct) -> None:
+    plain = msgspec.to_builtins(result)
+    json.dumps(plain, allow_nan=False).encode()
+    assert all(abs(number) < _INT64 for number in _numbers(plain))
+
+
+def _numbers(value: object) -> Iterator[float]:
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, list | tuple):
+        for part in value:
+            yield from _numbers(part)
+    elif isinstance(value, int | float):
+        yield value
+
+
+def _check_summary(summary: TraceSummary) -> None:
+    assert min(summary.kernels, summary.memcpy, summary.memset, summary.launches, summary.graph_launches) >= 0
+    assert summary.linked_kernels <= summary.kernels <= summary.records
+    assert summary.distinct_kernel_names <= summary.kernels
+    assert 0 <= summary.kernel_busy_ns <= summary.kernel_sum_ns
+    assert 0 <= summary.kernel_busy_ns <= summary.gpu_busy_ns
+    if summary.gpu_span_ns is None:
+        assert summary.kernels == summary.gpu_busy_ns == 0
+    else:
+        assert summary.gpu_busy_ns <= summary.gpu_span_ns * max(1, len(summary.devices))
+
+
+def _check_timeline(drawn: Timeline, *, slices: int) -> None:
+    columns = (drawn.track, drawn.name, drawn.start_ns, drawn.duration_ns, drawn.launch, drawn.stages)
+    assert {len(column) for column in columns} == {slices}
+    if slices:
+        assert drawn.start_ns[0] == 0
+        assert drawn.start_ns.min() >= 0
+        assert drawn.duration_ns.min() >= 0
+        assert drawn.track.max() < len(drawn.tracks)
+        assert drawn.name.max() < len(drawn.names)
+        assert drawn.stages.max() < len(drawn.stage_sets)
+        assert -1 <= drawn.launch.min() <= drawn.launch.max() < slices
+    assert len(set(drawn.short_names)) == len(drawn.names) == len(drawn.roles)
+
+
+@contextmanager
+def _in_time() -> Iterator[None]:
+    """By processor time: a busy machine makes no hang."""
+
+    def stop(_signal: int, _frame: FrameType | None) -> None:
+        raise Hang(f"more than {LONGEST_S:g} s")
+
+    before = signal.signal(signal.SIGPROF, stop)
+    signal.setitimer(signal.ITIMER_PROF, LONGEST_S)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
