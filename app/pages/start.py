@@ -110,6 +110,9 @@ def _row(summary: ComparisonSummary) -> str:
 def _trace_hint() -> None:
     st.html(
         section("Read a trace")
-        + page('<p class="fs-muted">Kineto JSON from any machine, checked and counted on the command line:</p>')
+        + page(
+            '<p class="fs-muted">Kineto JSON or an Nsight Systems export from any machine, checked and counted on the'
+            " command line:</p>"
+        )
     )
     st.code("fusescope trace FILE", language=None)

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from profiles.trace.errors import TraceTooLarge, UnreadableTrace
+from profiles.trace.printable import printable
 
 Row = tuple[object, ...]
 
@@ -86,7 +87,7 @@ def open_database(path: Path) -> Iterator[Database]:
     except UnicodeDecodeError as error:  # raised for SQLite's own message where it quotes broken text
         raise UnreadableTrace("damaged SQLite database: its schema is no UTF-8 text") from error
     except sqlite3.Error as error:
-        raise UnreadableTrace(f"damaged SQLite database: {error}") from error
+        raise UnreadableTrace(f"damaged SQLite database: {printable(str(error))}") from error
 
 
 def _made_safe(connection: sqlite3.Connection) -> sqlite3.Connection:
