@@ -12,6 +12,7 @@ from profiles.trace.wording import counted
 
 NOT_KNOWN = "not known"
 DOUBT = "?"
+OPERATORS, LONGEST = 3, 80
 
 
 def described(summary: TraceSummary) -> list[str]:
@@ -34,7 +35,15 @@ def described(summary: TraceSummary) -> list[str]:
         facts.append(("overlap on one stream", "stream_overlap_ns", prose_time(summary.stream_overlap_ns)))
     width = max(len(name) for name, _, _ in facts)
     lines = [f"{name:<{width}}  {value:>14}{_mark(summary, field)}" for name, field, value in facts]
-    return [*lines, *_coverage(summary), *_devices(summary), *_idle(summary), *_steps(summary), *_health(summary)]
+    return [
+        *lines,
+        *_coverage(summary),
+        *_devices(summary),
+        *_idle(summary),
+        *_steps(summary),
+        *_kernels(summary),
+        *_health(summary),
+    ]
 
 
 def _mark(summary: TraceSummary, *fields: str) -> str:
@@ -95,6 +104,24 @@ def _steps(summary: TraceSummary) -> list[str]:
     mark = _mark(summary, "steps.kernels")
     steps = [(printable(step.name), _count(step.kernels) + mark) for step in summary.steps]
     return ["", *table(("step", "kernels"), steps, right=(False, True))]
+
+
+def _kernels(summary: TraceSummary) -> list[str]:
+    if not summary.kernel_table:
+        return []
+    mark = _mark(summary, "kernel_sum_ns")
+    rows = [
+        (
+            row.short_name,
+            str(row.role),
+            f"{row.calls:,}",
+            prose_time(row.total_ns) + mark,
+            printable(", ".join(row.launched_by[:OPERATORS])[:LONGEST]),
+        )
+        for row in summary.kernel_table
+    ]
+    titles = ("kernel", "role", "calls", "in all", "launched by")
+    return ["", *table(titles, rows, right=(False, False, True, True, False))]
 
 
 def _health(summary: TraceSummary) -> list[str]:

@@ -11,6 +11,7 @@ from profiles.trace.attribution import attribution
 from profiles.trace.gaps import GapJudge, find_gaps
 from profiles.trace.health import Unlinked, find_overlap, find_problems, find_unexplained, find_unlinked, kernels_in
 from profiles.trace.intervals import Overlap, span_ns, stream_overlap, union_ns
+from profiles.trace.kernel_table import KernelRow
 from profiles.trace.launches import CallKind, Launches, find_launches, kernels_of_graphs
 from profiles.trace.model import ABSENT, CALL_KINDS, GPU_KINDS, Device, Int64s, SliceKind, Trace
 from profiles.trace.steps import Step, find_steps
@@ -53,7 +54,8 @@ class TraceSummary(msgspec.Struct, frozen=True, kw_only=True):
 
     Busy is the union of intervals per device, added over devices; the span reaches from the first start to the last
     end of GPU activity. Timestamps are always read as `unit`. `idle` adds the devices' gaps up by cause. `doubtful`
-    names the fields that a finding of `health` makes doubtful, those of lists as `steps.kernels`.
+    names the fields that a finding of `health` makes doubtful, those of lists as `steps.kernels`. `kernel_table` is
+    None where it was not asked for.
     """
 
     doubtful: tuple[str, ...] = ()
@@ -79,6 +81,7 @@ class TraceSummary(msgspec.Struct, frozen=True, kw_only=True):
     coverage: Coverage = Coverage()
     stream_overlap_ns: int = 0
     idle: tuple[Idle, ...] = ()
+    kernel_table: tuple[KernelRow, ...] | None = None
 
 
 def summarise(trace: Trace) -> TraceSummary:
