@@ -157,3 +157,47 @@ def test_a_bundle_of_nothing_measured_is_404_and_leaves_no_file(
     answer = site.client.get(f"/api/v1/comparisons/{waiting}/export.fusescope")
     assert (answer.status_code, "nothing is measured" in answer.text) == (404, True)
     assert not list(tmp_path.glob("*.fusescope"))
+
+
+def test_range_csv_and_chrome_json_of_a_run_are_answered_and_named(site: Site) -> None:
+    path = f"/api/v1/runs/{site.run_ids(site.shared_id)[0]}/timeline"
+    found = site.client.get(f"{path}/range?from=0&to=1000000000&part=all").json()
+    assert sum(kernel["calls"] for kernel in found["kernels"]) == 18
+    assert found["devices"][0]["device"] == 0
+    listed = site.client.get(f"{path}/slices.csv")
+    assert listed.headers["content-disposition"].endswith('.csv"')
+    assert len(listed.text.splitlines()) == 1 + 12
+    drawn = site.client.get(f"{path}/chrome.json").json()
+    assert sum(event["ph"] == "X" for event in drawn["traceEvents"]) == 36
+
+
+def test_a_window_of_a_timeline_is_merged_to_its_width(site: Site) -> None:
+    path = f"/api/v1/runs/{site.run_ids(site.shared_id)[0]}/timeline"
+    whole = site.client.get(f"{path}?from=0&to=100000000&width=1")
+    assert whole.status_code == 200
+    assert b'"merged":true,' in whole.content
+    assert b'"in_view":12,' in whole.content
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ("/range?from=5&to=5", "expected more than from"),
+        ("/range?from=x&to=5", "from is 'x'"),
+        ("/slices.csv?from=1", "to is ''"),
+        (f"/range?from=0&to={'9' * 40}", "expected an integer"),
+        ("?from=0&to=9&width=1000000", "width is"),
+        ("?part=half", "part is 'half'; expected one of 'typical', 'all'"),
+    ],
+)
+def test_an_impossible_window_is_400_and_says_what_is_accepted(site: Site, query: str, said: str) -> None:
+    answer = site.client.get(f"/api/v1/runs/{site.run_ids(site.shared_id)[0]}/timeline{query}")
+    assert (answer.status_code, said in answer.text) == (400, True), answer.text
+
+
+@pytest.mark.parametrize("kind", ["range?from=0&to=9&", "slices.csv?", "chrome.json?"])
+def test_token_opens_the_files_of_its_own_timelines_alone(site: Site, kind: str) -> None:
+    own, foreign = site.run_ids(site.shared_id)[0], site.run_ids(site.other_id)[0]
+    assert site.client.get(f"/api/v1/runs/{own}/timeline/{kind}token={site.token}").status_code == 200
+    assert site.client.get(f"/api/v1/runs/{foreign}/timeline/{kind}token={site.token}").status_code == 404
+    assert site.client.get(f"/api/v1/runs/{own}/timeline/{kind}token=wrong").status_code == 404
