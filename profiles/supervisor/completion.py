@@ -176,8 +176,13 @@ def traced_device_time(forward: ForwardSummary, *, gpu_time: Metric | None) -> M
         low=min(steps),
         high=max(steps),
         interval="min-max",
-        doubt=_distance(median, gpu_time),
+        doubt=_distance(median, gpu_time) or _found_doubtful(forward),
     )
+
+
+def _found_doubtful(forward: ForwardSummary) -> str | None:
+    found = [finding.message for finding in forward.findings if "traced_device_time" in finding.doubtful]
+    return "; ".join(found) or None
 
 
 def _distance(traced_ns: float, gpu_time: Metric | None) -> str | None:

@@ -137,7 +137,7 @@ def _missing_records(trace: Trace, launches: Launches, steps: tuple[Step, ...]) 
         yield Finding(
             code="launches_without_slices",
             message=f"{counted(barren, 'launch', 'launches')} ({barren - kernel_launches:,} of graphs) without a slice,"
-            f" {within:,} of them within steps",
+            f" {within:,} of them within steps{_at_the_end(trace, launches)}",
             count=barren,
             doubtful=(*PER_STEP, "kernels", *_TIMES, *IDLE),
         )
@@ -148,6 +148,16 @@ def _missing_records(trace: Trace, launches: Launches, steps: tuple[Step, ...]) 
             count=1,
             doubtful=PER_STEP,
         )
+
+
+def _at_the_end(trace: Trace, launches: Launches) -> str:
+    """A recording that stops while work is queued lacks the slices of its last launches."""
+    starts = trace.slices.start_ns[launches.calls]
+    last = starts[launches.slices > 0].max(initial=np.iinfo(np.int64).min)
+    late = int((starts[launches.barren] > last).sum())
+    return (
+        f"; {late:,} after the last one that has its own: perhaps the recording ended before they ran" if late else ""
+    )
 
 
 def _lost_launches(trace: Trace, unlinked: Unlinked) -> Iterator[Finding]:

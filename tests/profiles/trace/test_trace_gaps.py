@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from profiles.recorded import Attribution, GapCause, Idle
+from profiles.supervisor.completion import traced_device_time
 from profiles.trace.forward import per_forward
 from profiles.trace.model import Trace
 from profiles.trace.read import read_trace
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from conftest import Draft
 
 ReadDraft = Callable[["Draft"], Trace]
-REAL = ("01", "03", "04", "07", "08", "13", "15", "16", "17", "18", "21", "24", "25", "27", "29", "30")
+REAL = ("01", "03", "04", "07", "08", "13", "15", "16", "17", "18", "21", "24", "25", "27", "29", "30", "50", "53")
 
 
 def _idle_us(summary: TraceSummary) -> dict[GapCause, float]:
@@ -203,3 +204,16 @@ def test_a_recorded_pass_of_our_own_is_busy_or_idle_all_the_time(recordings: Pat
     busy_ns = sum(use.total_ns for use in forward.kernels)  # on one stream, without overlap
     assert forward.recorded.span_ns - idle_ns == pytest.approx(busy_ns, rel=0.2)
     assert forward.recorded.kernels.coverage == 1
+
+
+def test_a_traced_time_that_lacks_slices_is_in_doubt(draft: Draft, read_draft: ReadDraft) -> None:
+    draft.forward(0, 100, 100)
+    _launched(draft, 110, 120, 10, 1)
+    whole = traced_device_time(per_forward(read_draft(draft), device="cuda:0"), gpu_time=None)
+    draft.launch(300, 2)  # after the step: the step's own count is known
+    lacking = traced_device_time(per_forward(read_draft(draft), device="cuda:0"), gpu_time=None)
+    assert whole is not None
+    assert whole.doubt is None
+    assert lacking is not None
+    assert lacking.doubt is not None
+    assert lacking.doubt.startswith("1 launch")

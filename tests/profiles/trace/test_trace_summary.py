@@ -167,6 +167,18 @@ def test_a_launch_without_its_slice_makes_only_its_step_unknown(draft: Draft, re
     assert _finding(summary, "launches_without_slices").count == 1
 
 
+def test_launches_whose_slices_would_have_come_after_the_recording_are_told_apart(
+    draft: Draft, read_draft: ReadDraft
+) -> None:
+    draft.launch(100, 1)  # lost
+    draft.launched(110, 2)
+    draft.launch(120, 3)
+    draft.launch(130, 4)
+    message = _finding(summarise(read_draft(draft)), "launches_without_slices").message
+    assert message.startswith("3 launches (0 of graphs) without a slice")
+    assert "2 after the last one that has its own" in message
+
+
 def test_launches_while_capturing_a_graph_start_nothing_and_that_is_right(draft: Draft, read_draft: ReadDraft) -> None:
     draft.forward(0, 100, 100)
     draft.call("cudaStreamBeginCapture", 105, 1)
