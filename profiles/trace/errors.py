@@ -1,5 +1,10 @@
 """What can be wrong with a trace file: one line for people, with the place where there is one."""
 
+ACCEPTED = (
+    "expected a Chrome trace as PyTorch's profiler exports it (JSON), or an SQLite export of Nsight Systems, plain or"
+    " gzip"
+)
+
 
 class TraceError(ValueError):
     """A file that gives no trace."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from profiles.trace.errors import UnreadableTrace, UnsupportedFormat
+from profiles.trace.errors import ACCEPTED, UnreadableTrace, UnsupportedFormat
 from profiles.trace.json_window import JsonWindow, Span
 from profiles.trace.launch_shapes import ShapeArgs
 from profiles.trace.model import TraceLimits
@@ -72,10 +72,7 @@ class KinetoDocument:
             yield from self._list()
             return
         if first != b"{":
-            raise UnsupportedFormat(
-                f"not JSON (it begins with {first.decode('ascii', 'replace')!r}); expected a Chrome trace as PyTorch's"
-                " profiler exports it"
-            )
+            raise UnsupportedFormat(f"not JSON (it begins with {first.decode('ascii', 'replace')!r}); {ACCEPTED}")
         yield from self._object()
         if self._window.peek():
             raise UnreadableTrace(f"text after the trace's end, at byte {self._window.place:,}")
@@ -208,8 +205,7 @@ class KinetoDocument:
 def _refuse_object(keys: list[str]) -> None:
     if {"schema", "nodes"} <= set(keys):
         raise UnsupportedFormat(
-            "a PyTorch execution trace (operators without times), which cannot be read here; expected a Chrome trace"
-            " as PyTorch's profiler exports it"
+            f"a PyTorch execution trace (operators without times), which cannot be read here; {ACCEPTED}"
         )
     named = ", ".join(repr(key) for key in keys[:6]) or "nothing"
     raise UnreadableTrace(f"no trace: the object has no list 'traceEvents' (it has {named})")

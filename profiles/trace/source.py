@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
-from profiles.trace.errors import TraceTooLarge, UnreadableTrace, UnsupportedFormat
+from profiles.trace.errors import ACCEPTED, TraceTooLarge, UnreadableTrace, UnsupportedFormat
 from profiles.trace.model import TraceLimits
 
 _FILE_BLOCK = 64 << 10  # what follows a member's end is copied: small, for files of very many members
@@ -16,10 +16,6 @@ _TEXT_BLOCK = 1 << 20
 _GZIP = b"\x1f\x8b"
 SQLITE = b"SQLite format 3\x00"
 _BOM = b"\xef\xbb\xbf"
-_ACCEPTED = (
-    "expected a Chrome trace as PyTorch's profiler exports it (JSON), or an SQLite export of Nsight Systems, plain or"
-    " gzip"
-)
 _REPORTS = (".nsys-rep", ".qdrep")
 _MAGIC = (
     (b"PK\x03\x04", "a zip archive"),
@@ -101,7 +97,7 @@ def _refuse_other_kinds(first: bytes, suffix: str) -> None:
     """The name only says what a file may be that is neither JSON nor a database: reports of Nsight Systems have no
     public form, and an export of them has."""
     if not first:
-        raise UnreadableTrace(f"the file is empty; {_ACCEPTED}")
+        raise UnreadableTrace(f"the file is empty; {ACCEPTED}")
     if first.startswith(SQLITE):
         return
     if suffix in _REPORTS and first.removeprefix(_BOM).lstrip()[:1] not in (b"{", b"["):
@@ -111,6 +107,6 @@ def _refuse_other_kinds(first: bytes, suffix: str) -> None:
         )
     for magic, kind in _MAGIC:
         if first.startswith(magic):
-            raise UnsupportedFormat(f"{kind}, which cannot be read here; {_ACCEPTED}")
+            raise UnsupportedFormat(f"{kind}, which cannot be read here; {ACCEPTED}")
     if b"\0" in first[:64]:
-        raise UnsupportedFormat(f"a binary file of an unknown kind; {_ACCEPTED}")
+        raise UnsupportedFormat(f"a binary file of an unknown kind; {ACCEPTED}")

@@ -130,6 +130,7 @@ def test_many_events_are_read_in_runs_with_brackets_quotes_and_escapes_in_their_
         (b"two\nlines\x01", "two\nlines\x01"),
         (b"caf\xe9", "caf�"),
         (rb"\u12", r"\u12"),
+        (rb"\ud800 \udc00\ud83d\ude00", "\ufffd \ufffd\U0001f600"),
     ],
 )
 def test_texts_whose_meaning_is_clear_are_repaired(
@@ -196,7 +197,7 @@ def test_what_is_no_trace_is_refused_with_what_is_there(read_text: ReadText, tex
     [
         (b'{"schema": "1.0.1", "pid": 1, "nodes": [{"id": 1}]}', "a PyTorch execution trace"),
         (b"PK\x03\x04rest", "a zip archive"),
-        (b"name,duration\n", "not JSON"),
+        (b"name,duration\n", "not JSON .* or an SQLite export of Nsight Systems"),
         (b"\x08\x00\x01binary", "a binary file of an unknown kind"),
     ],
 )  # fmt: skip
