@@ -31,7 +31,8 @@ def save_trace(db: Database, store: TraceStore, path: Path, timeline: Timeline, 
 
     The same file twice is one trace.
     """
-    sha256, chunks = store.put(path), tuple(chunks_of(timeline))
+    chunks = tuple(chunks_of(timeline))
+    sha256 = store.put(path)
     with db.begin() as session:
         insert_trace(session, sha256, path.stat().st_size, timeline=timeline, chunks=chunks, summary=summary)
     return StoredTrace(sha256)

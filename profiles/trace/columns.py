@@ -11,7 +11,9 @@ from profiles.trace.decimals import nanoseconds
 from profiles.trace.model import ABSENT, CALL_KINDS, GPU_KINDS, Bools, Int64s, SliceKind, Slices
 from profiles.trace.wording import counted
 
-_LATEST_NS = 2**62  # in the year 2116; sums of a start and a duration still fit int64
+_EARLIEST_NS, _LATEST_NS = -(2**60), 2**62  # 36 years before the clock's zero; in the year 2116
+_LONGEST_NS = 2**53  # 104 days. With these, every end, span and distance fits int64
+_MOST_NS = 2**62  # and with this every sum of durations
 _FAR_DIGITS = 17  # of whole µs: beyond what int64 holds in ns
 NO_NAME = "(no name)"
 _GPU_TIMES = (
@@ -73,8 +75,8 @@ class SliceColumns:
             np.concatenate(runs) for runs in zip(empty, *self._runs, strict=True)
         )
         valid = np.concatenate([np.zeros(0, np.bool_), *self._numbers])
-        valid &= (duration >= 0) & ~((start == 0) & (duration == 0))
-        valid &= (np.abs(start) < _LATEST_NS) & (duration < _LATEST_NS)
+        valid &= _possible(start, duration)
+        valid &= _adding_up(duration, valid)
         by_name = sorted(range(len(names)), key=names.__getitem__)
         rank = np.empty(len(names), np.int64)
         rank[by_name] = np.arange(len(names))
@@ -82,9 +84,22 @@ class SliceColumns:
         ordered = columns[:, valid]
         ordered = ordered[:, np.lexsort((ordered[5], ordered[1], ordered[2], ordered[0], -ordered[4], ordered[3]))]
         kept = ~_repeats(ordered)
-        too_far = self._far + int(np.count_nonzero(np.abs(start) >= _LATEST_NS))
+        too_far = self._far + int(np.count_nonzero(start >= _LATEST_NS))
         findings = (*_far(too_far), *_invalid(kind[~valid]), *_duplicates(ordered[0][~kept]))
         return tuple(names[index] for index in by_name), Slices(*ordered[:, kept]), findings
+
+
+def _possible(start: Int64s, duration: Int64s) -> Bools:
+    in_time: Bools = (start > _EARLIEST_NS) & (start < _LATEST_NS) & (duration >= 0) & (duration < _LONGEST_NS)
+    in_time &= (start != 0) | (duration != 0)
+    return in_time
+
+
+def _adding_up(duration: Int64s, valid: Bools) -> Bools:
+    """All, where their sum fits int64; else those that are short enough for as many of them to do so."""
+    if duration[valid].sum(dtype=np.float64) < _MOST_NS:
+        return np.ones(len(duration), np.bool_)
+    return duration < _MOST_NS // len(duration)
 
 
 def nameless(count: int) -> Iterator[Finding]:
@@ -122,7 +137,7 @@ def _invalid(kinds: Int64s) -> Iterator[Finding]:
     kernels = int((kinds == SliceKind.KERNEL).sum())
     message = (
         f"{counted(len(kinds), 'record')} ({kernels:,} of kernels, {on_gpu - kernels:,} of copies and fills) with no"
-        " duration, a negative one, no start, or start and duration both 0: not counted"
+        " duration, a negative one or one of more than 104 days, no start, or start and duration both 0: not counted"
     )
     yield Finding(code="invalid_records", message=message, count=len(kinds), doubtful=_GPU_TIMES if on_gpu else ())
 

@@ -20,7 +20,14 @@ _WILD = st.one_of(
     st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=8), st.lists(st.integers(), max_size=2),
     st.dictionaries(st.text(max_size=3), st.integers(), max_size=2),
 )  # fmt: skip
-_TIME = st.one_of(st.integers(0, 50), st.floats(0, 100), st.integers(-(2**64), 2**64), st.floats(), _WILD)
+_TIME = st.one_of(
+    st.integers(0, 50),
+    st.integers(-(2**53), 2**53),
+    st.floats(0, 100),
+    st.integers(-(2**64), 2**64),
+    st.floats(),
+    _WILD,
+)
 _SMALL = st.one_of(st.integers(0, 3), _WILD)
 _ARGS = st.one_of(
     st.fixed_dictionaries(

@@ -14,8 +14,9 @@ _STRING = re.compile(rb'(?<=":)\s*"[^"\\]{0,80}"')
 NUMBERS = (
     b"0", b"-0", b"-1", b"1e400", b"-1e400", b"1e-400", b"1E+3", b"0.0005", b"NaN", b"-Infinity", b"inf", b"null",
     b"true", b"9223372036854775807", b"9223372036854775808", b"-9223372036854775808",
-    b"9223372036854775.807", b"1e15", b"4611686018427387", b"18446744073709551616", b"-4611686018427388", b"1" * 5000,
-    b"0." + b"1" * 5000, b'"12"', b'"-5"', b"[]", b"{}", b"2147483648", b"1e18",
+    b"9223372036854775.807", b"1e15", b"4611686018427387", b"4611686018427",
+    b"18446744073709551616", b"-4611686018427388", b"1" * 5000, b"0." + b"1" * 5000, b'"12"', b'"-5"',
+    b"[]", b"{}", b"2147483648", b"1e18",
 )  # fmt: skip
 STRINGS = (
     b'""', b'"kernel"', b'"Kernel"', b'"cuda_runtime"', b'"cuda_driver"', b'"cpu_op"', b'"user_annotation"', b'"X"',
@@ -67,7 +68,7 @@ def _text(file: Path) -> bytes:
 
 def _flip(chance: random.Random, text: bytes, _: Sequence[bytes]) -> bytes:
     changed = bytearray(text)
-    for _ in range(chance.randint(1, 8) if changed else 0):
+    for _bit in range(chance.randint(1, 8) if changed else 0):
         changed[chance.randrange(len(changed))] ^= 1 << chance.randrange(8)
     return bytes(changed)
 
@@ -107,10 +108,11 @@ def _strings(chance: random.Random, text: bytes, _: Sequence[bytes]) -> bytes:
 
 
 def _replaced(chance: random.Random, text: bytes, pattern: re.Pattern[bytes], hostile: Sequence[bytes]) -> bytes:
-    """One to forty places from a random one on."""
+    """One to forty places from a random one on, by different values or all by the same."""
     start = chance.randint(0, len(text))
     most = chance.choice((1, 1, 3, 40))
-    return text[:start] + pattern.sub(lambda _: chance.choice(hostile), text[start:], count=most)
+    values = hostile if chance.random() < 0.5 else (chance.choice(hostile),)
+    return text[:start] + pattern.sub(lambda _: chance.choice(values), text[start:], count=most)
 
 
 def _chunk(chance: random.Random, text: bytes) -> tuple[int, int]:
