@@ -31,7 +31,7 @@ def compilations_html(entries: Iterable[Entry], *, base_key: str | None, code: C
     )
     if not folds:
         return ""
-    title = '<div class="fs-section"><h2>Compilation</h2><span>as torch told it, at the first call and after</span></div>'
+    title = '<div class="fs-section"><h2>Compilation</h2><span>told by torch, at the first call and after</span></div>'
     return f'<div class="fs">{title}{folds}</div>'
 
 
