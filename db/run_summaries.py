@@ -11,6 +11,7 @@ from db.models import EntryRow, EnvironmentRow, MetricRow, RunRow, TrialRow
 from db.run_rows import failure_of
 from db.views import RunSummary
 from profiles.comparison.figures import workload_label
+from profiles.comparison.recording import count_doubt
 
 
 def run_summaries(session: Session, ids: Sequence[int]) -> tuple[RunSummary, ...]:
@@ -32,6 +33,7 @@ def run_summaries(session: Session, ids: Sequence[int]) -> tuple[RunSummary, ...
             gpu_time_ns=gpu_time_ns,
             call_time_ns=call_time_ns,
             kernels=run.record.counts.kernels if run.record.counts is not None else None,
+            kernels_doubt=count_doubt(run.record, "kernels"),
             device_name=environment.device_name if environment is not None else None,
             torch=environment.torch if environment is not None else None,
             measured_at=run.measured_at,

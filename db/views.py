@@ -176,6 +176,7 @@ class RunSummary:
     gpu_time_ns: float | None
     call_time_ns: float | None
     kernels: int | None
+    kernels_doubt: str | None
     device_name: str | None
     torch: str | None
     measured_at: datetime

@@ -12,6 +12,7 @@ from db.views import ComparedRun
 from profiles.comparison import figures
 from profiles.comparison.entry import sections
 from profiles.comparison.judgement import fastest, judge
+from profiles.comparison.recording import count_doubt
 from profiles.comparison.roles import segments
 from profiles.comparison.speed import TITLES, By, SpeedUp, Timed, baseline, chosen, speed_up, timed
 
@@ -118,7 +119,9 @@ def _caption(strong: str, rest: str, best: Timed[ComparedRun]) -> str:
 def _activities(entry: ComparedRun) -> str:
     counts = entry.run.counts if entry.run is not None else None
     value = None if counts is None else counts.operators if counts.kernels is None else counts.kernels
-    return NOT_RECORDED if value is None else f"{value:,}"
+    if entry.run is None or value is None:
+        return NOT_RECORDED
+    return f"{value:,}{' ?' if count_doubt(entry.run, _noun(entry)) else ''}"
 
 
 def _noun(entry: ComparedRun) -> str:

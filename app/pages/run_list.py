@@ -46,7 +46,7 @@ def _table(found: Page[RunSummary]) -> list[int]:
         "Device": [short_device(run.device_name, None) for run in found.items],
         "torch": [run.torch or "" for run in found.items],
         "When": [moment(run.measured_at, zone) for run in found.items],
-        "Why": [run.failure.message if run.failure is not None else "" for run in found.items],
+        "Why": [_why(run) for run in found.items],
     }
     state = st.dataframe(
         table,
@@ -67,6 +67,13 @@ def _table(found: Page[RunSummary]) -> list[int]:
         alt="All runs, latest first",
     )
     return sorted(state["selection"]["rows"])
+
+
+def _why(run: RunSummary) -> str:
+    """Why there are no numbers, or what is in doubt about them."""
+    if run.failure is not None:
+        return run.failure.message
+    return f"kernels in doubt: {run.kernels_doubt}" if run.kernels_doubt else ""
 
 
 def _us(ns: float | None) -> float | None:

@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+from typing import Protocol
+
 from profiles.comparison.figures import percent, prose_time
 from profiles.recorded import GapCause, Recorded
-from profiles.results import Run
+from profiles.results import Counts, Finding
 
 UNSTABLE = ("kernels", "operators")
 TIMES = {"traced_device_time", "times by operator and role"}
 
 
-def count_doubt(run: Run, name: str) -> str | None:
+class Counted(Protocol):
+    """A run, or what is stored of it beside its metrics and kernels."""
+
+    @property
+    def counts(self) -> Counts | None: ...
+    @property
+    def trace_health(self) -> tuple[Finding, ...]: ...
+
+
+def count_doubt(run: Counted, name: str) -> str | None:
     """Why `counts.<name>` is in doubt; None where it is not, or is not known at all."""
     if run.counts is None or not getattr(run.counts, name):
         return None
@@ -19,7 +30,7 @@ def count_doubt(run: Run, name: str) -> str | None:
     return _reasons(run, {"counts", f"counts.{name}"})
 
 
-def times_doubt(run: Run) -> str | None:
+def times_doubt(run: Counted) -> str | None:
     """Why the times of its kernels are in doubt."""
     return _reasons(run, TIMES)
 
@@ -52,6 +63,6 @@ def _named(cause: GapCause) -> str:
     return "for no known cause" if cause is GapCause.NOT_KNOWN else str(cause)
 
 
-def _reasons(run: Run, numbers: set[str]) -> str | None:
+def _reasons(run: Counted, numbers: set[str]) -> str | None:
     found = [finding.message for finding in run.trace_health if numbers & set(finding.doubtful)]
     return "; ".join(found) or None

@@ -1,13 +1,17 @@
 from datetime import UTC, datetime, timedelta
 
+import msgspec
 import pytest
 
 from db.comparisons import create_comparison
 from db.history import comparisons, filter_choices, runs
 from db.jobs import cancel_job, submit_job
+from db.run_rows import load_runs
 from db.session import Database
 from db.views import HistoryFilter, JobStatus
 from profiles.job import JobRequest, TrialRequest
+from profiles.recorded import Attribution, GapCause, Idle, Recorded
+from profiles.results import Counts, Finding
 from tests.db.examples import CPU, H200, RAN_OUT, failed, ladder, measure, measured, norm, refused
 
 
@@ -132,3 +136,20 @@ def test_an_empty_history_is_empty(database: Database) -> None:
     assert (comparisons(database).items, comparisons(database).total, runs(database).total) == ((), 0, 0)
     cancel_job(database, submit_job(database, ladder()).id)
     assert comparisons(database).items[0].status is JobStatus.CANCELLED
+
+
+def test_a_count_that_its_trace_puts_in_doubt_says_why_in_the_list(database: Database) -> None:
+    lost = Finding(code="launches_without_slices", message="2 launches without a slice", count=2, doubtful=("counts",))
+    run = msgspec.structs.replace(measured("naive"), counts=Counts(kernels=5), trace_health=(lost,))
+    measure(database, run, measured("sdpa_flash"), name="Ladder", environment=H200)
+    doubts = {shown.variant: shown.kernels_doubt for shown in runs(database).items}
+    assert doubts == {"naive": "2 launches without a slice", "sdpa_flash": None}
+
+
+def test_what_a_recording_says_beside_its_counts_is_stored_with_the_run(database: Database) -> None:
+    idle = (Idle(cause=GapCause.HOST_LATE, count=3, total_ns=38_000, longest_ns=20_000),)
+    told = Recorded(span_ns=178_000, idle=idle, stream_overlap_ns=5, kernels=Attribution(exact=5, by_graph=2))
+    measure(database, msgspec.structs.replace(measured("naive"), recorded=told), name="Ladder", environment=H200)
+    (shown,) = runs(database).items
+    with database.begin() as session:
+        assert load_runs(session, [shown.id])[shown.id].recorded == told
