@@ -61,13 +61,19 @@ def parse_in_child(
             timeout=timeout_s,
             check=False,
             cwd=directory,
-            env={**os.environ, **_ONE_THREAD, "PYTHONPATH": os.pathsep.join([str(_PROJECT), *_python_path()])},
+            env=_environment(directory),
         )
     except subprocess.TimeoutExpired:
         raise TraceTooLarge(f"reading it took longer than the limit of {timeout_s:,.0f} s") from None
     if ended.returncode != 0:
         raise _failure(ended, timeout_s)
     return _results(directory, device)
+
+
+def _environment(directory: Path) -> dict[str, str]:
+    """What the child unpacks lies in `directory` too: one that is killed leaves nothing elsewhere."""
+    path = os.pathsep.join([str(_PROJECT), *_python_path()])
+    return {**os.environ, **_ONE_THREAD, "PYTHONPATH": path, "TMPDIR": str(directory.resolve())}
 
 
 def _python_path() -> list[str]:

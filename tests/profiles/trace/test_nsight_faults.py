@@ -271,6 +271,22 @@ def test_an_export_larger_than_memory_allows_is_refused(export: Export, tmp_path
         parse_in_child(path, device=None, directory=tmp_path, memory_limit=200_000_000)
 
 
+def test_the_parse_child_unpacks_into_the_folder_that_it_was_given(
+    export: Export, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    export.launched(1_000, 1)
+    packed = tmp_path / "export.sqlite.gz"
+    packed.write_bytes(gzip.compress(export.save(tmp_path / "export.sqlite").read_bytes()))
+    folder, elsewhere = tmp_path / "parsed", tmp_path / "elsewhere"
+    folder.mkdir()
+    elsewhere.mkdir()
+    monkeypatch.setenv("TMPDIR", str(elsewhere))
+    untouched_ns = elsewhere.stat().st_mtime_ns
+    assert parse_in_child(packed, device=None, directory=folder).summary.kernels == 1
+    assert elsewhere.stat().st_mtime_ns == untouched_ns
+    assert sorted(path.name for path in folder.iterdir()) == ["summary.json", "timeline.npz"]
+
+
 @pytest.fixture(scope="module")
 def whole() -> bytes:
     export = Export()
