@@ -154,7 +154,8 @@ def far_from_timed(run: Run, forward: ForwardSummary, *, device: str) -> tuple[F
     traced_ns = sum(use.total_ns for use in forward.kernels)
     if device != "cpu" or timed is None or not traced_ns or 1 / TRACED_FAR <= traced_ns / timed.value <= TRACED_FAR:
         return ()
-    times = f"{traced_ns / timed.value:.2g}"
+    ratio = traced_ns / timed.value
+    times = f"{ratio:,.0f}" if ratio >= 10 else f"{ratio:.2g}"
     message = f"the traced pass took {times} times the timed one; another load on the processor may be why"
     return (Finding(code="traced_time_far", message=message, count=1, doubtful=("times by operator and role",)),)
 
