@@ -8,10 +8,9 @@ from app.charts.markup import doubted, full_name, key_box, variant
 from profiles.comparison.change import counted
 from profiles.comparison.figures import whole_percent, whole_time
 from profiles.comparison.ledger import Block, Cell, Column, Ledger
-from profiles.comparison.recording import count_doubt, times_doubt
+from profiles.comparison.recording import counts_doubt, times_doubt
 
 NARROW = 6
-SHOWN_COUNTS = ("kernels", "operators", "memcpy", "memset")
 
 
 def ledger_html(ledger: Ledger, *, base_key: str | None, on_cpu: bool = False) -> str:
@@ -93,8 +92,7 @@ def _counts(column: Column) -> str:
     run = column.entry.run
     if run is None or run.counts is None:
         return ""
-    reasons = dict.fromkeys(filter(None, (count_doubt(run, name) for name in SHOWN_COUNTS)))
-    return doubted(", ".join(counted(run.counts)), "; ".join(reasons) or None)
+    return doubted(", ".join(counted(run.counts)), counts_doubt(run))
 
 
 def _time(column: Column) -> str:

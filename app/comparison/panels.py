@@ -19,6 +19,7 @@ from db.views import ComparedRun
 from profiles import catalog
 from profiles.comparison.change import counted
 from profiles.comparison.figures import ratio, time_unit
+from profiles.comparison.recording import counts_doubt
 from profiles.comparison.speed import TITLES, By, time
 from profiles.comparison.table import Row
 
@@ -140,8 +141,9 @@ def _summary(entry: ComparedRun, by: By) -> str:
     metric, unit = time(entry, by), time_unit(entry.workload)
     counts = entry.run.counts if entry.run is not None else None
     words = [f"{unit.write(metric.value)} {unit.symbol} {TITLES[by]}"] if metric is not None else []
-    kinds = [] if counts is None else counted(counts)
-    return " · ".join([*words, *([" + ".join(kinds)] if kinds else [])])
+    kinds = " + ".join([] if counts is None else counted(counts))
+    doubt = " (in doubt)" if entry.run is not None and counts_doubt(entry.run) else ""
+    return " · ".join([*words, *([kinds + doubt] if kinds else [])])
 
 
 def _keep(name: str) -> Callable[[str | None], None]:

@@ -9,6 +9,7 @@ from profiles.recorded import GapCause, Recorded
 from profiles.results import Counts, Finding
 
 UNSTABLE = ("kernels", "operators")
+IN_WORDS = ("kernels", "operators", "memcpy", "memset")
 TIMES = {"traced_device_time", "times by operator and role"}
 
 
@@ -28,6 +29,12 @@ def count_doubt(run: Counted, name: str) -> str | None:
     if run.counts.unstable and name in UNSTABLE:
         return f"unstable: {', '.join(map(str, run.counts.unstable))} in equal passes"
     return _reasons(run, {"counts", f"counts.{name}"})
+
+
+def counts_doubt(run: Counted) -> str | None:
+    """Why any of the counts that are told in words is in doubt."""
+    reasons = dict.fromkeys(filter(None, (count_doubt(run, name) for name in IN_WORDS)))
+    return "; ".join(reasons) or None
 
 
 def times_doubt(run: Counted) -> str | None:
