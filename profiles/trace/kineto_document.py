@@ -96,12 +96,12 @@ class KinetoDocument:
 
     def _key(self) -> str:
         place = self._window.place
+        text = self._window.take_value()
+        self._window.take(b":")
         try:
-            return msgspec.json.decode(self._window.take_value(), type=str)
+            return msgspec.json.decode(text, type=str)
         except _BROKEN as error:
             raise UnreadableTrace(f"broken key at byte {place:,}: {error}") from error
-        finally:
-            self._window.take(b":")
 
     def _surrounding(self, key: str, text: bytes) -> None:
         """Facts beside the events; optional, so that a file that has them in another form is still read."""

@@ -183,7 +183,7 @@ def test_text_after_the_trace_is_refused(two_kernels: Draft, read_text: ReadText
         ('{"traceEvents": {"a": []}}', "traceEvents is .*, expected a list"),
         ('{"traceEvents": [] "a": 1}', r"expected ',' at byte 19, found '\"'"),
         ('{"traceEvents"', "expected ':' at byte 14, found the end of the file"),
-        ("{", "expected"),
+        ("{", "truncated: the value that begins at byte 1 has no end"),
         ('{"a": "no end', "truncated: the value that begins at byte 6 has no end"),
     ],
 )
