@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import msgspec
 import numpy as np
 
@@ -91,7 +93,7 @@ def summarise(trace: Trace) -> TraceSummary:
     unlinked = find_unlinked(trace, launches)
     kernels, gpu = slices.of(SliceKind.KERNEL), slices.of(*GPU_KINDS)
     judge = GapJudge(trace, launches, steps)
-    by_device = [_gpu_rows(trace, device) for device in trace.devices]
+    by_device = _rows_by_device(trace)
     overlaps = [stream_overlap(slices, rows) for rows in by_device]
     devices = tuple(
         _device(trace, device, rows, judge, overlap)
@@ -170,10 +172,15 @@ def _added_up(devices: tuple[DeviceSummary, ...]) -> tuple[Idle, ...]:
     return tuple(sorted(added, key=lambda idle: -idle.total_ns))
 
 
-def _gpu_rows(trace: Trace, device: Device) -> Int64s:
-    slices = trace.slices
-    on_device = np.array([track.device == device.index for track in trace.tracks], np.bool_)[slices.track]
-    return np.flatnonzero(on_device & np.isin(slices.kind, GPU_KINDS))
+def _rows_by_device(trace: Trace) -> list[Int64s]:
+    """The GPU slices of each of the trace's devices, in order."""
+    gpu = trace.slices.of(*GPU_KINDS)
+    places = {device.index: place for place, device in enumerate(trace.devices)}
+    of_track = [ABSENT if track.device is None else places.get(track.device, ABSENT) for track in trace.tracks]
+    of_row = np.array(of_track, np.int64)[trace.slices.track[gpu]]
+    by_device = np.argsort(of_row, kind="stable")
+    edges = np.searchsorted(of_row[by_device], np.arange(len(places) + 1))
+    return [gpu[by_device[start:end]] for start, end in pairwise(edges.tolist())]
 
 
 def _device(trace: Trace, device: Device, gpu: Int64s, judge: GapJudge, overlap: Overlap) -> DeviceSummary:
