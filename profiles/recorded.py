@@ -53,9 +53,11 @@ class Idle(msgspec.Struct, frozen=True, kw_only=True):
 class Recorded(msgspec.Struct, frozen=True, kw_only=True):
     """Of the traced forward pass of middle length on the device: `span_ns` from its first slice's start to its last
     one's end, the idle time within by cause, and the time in which slices of one stream overlapped. `kernels` is how
-    the kernels of the whole recording were attributed."""
+    the kernels of the whole recording were attributed. `launched_by` has for each of the run's kernels, in their order,
+    the innermost operators that launched it; none where a graph did, or no operator was recorded."""
 
     span_ns: int
     idle: tuple[Idle, ...]
     stream_overlap_ns: int
     kernels: Attribution
+    launched_by: tuple[tuple[str, ...], ...] = ()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 
@@ -29,18 +29,25 @@ class _Frame:
     whole_ns: int
     longest_ns: int
     launches: bool
+    launched_by: Mapping[int, Sequence[str]]
 
 
 def kernels_html(run: Run, *, unit: TimeUnit, stages: int, on_cpu: bool) -> str:
     """In launch order while the list is short, else the longest first with the rest folded."""
     longest = max((use.total_ns for use in run.kernels), default=0)
     launches = any(use.block is not None for use in run.kernels)
-    frame = _Frame(unit, stages, on_cpu, traced_ns(run), longest, launches)
+    frame = _Frame(unit, stages, on_cpu, traced_ns(run), longest, launches, _launched_by(run))
     few = len(run.kernels) <= IN_ORDER
     ordered = sorted(run.kernels, key=lambda use: use.position if few else -use.total_ns)
     shown, rest = (ordered, []) if few else (ordered[:SHOWN], ordered[SHOWN:])
     body = "".join(_row(use, frame) for use in shown) + _total(run, frame)
     return f'<div class="fs">{_table(body, frame)}{_folded(rest, frame)}</div>'
+
+
+def _launched_by(run: Run) -> Mapping[int, Sequence[str]]:
+    """By the kernel's position."""
+    told = run.recorded.launched_by if run.recorded is not None else ()
+    return {use.position: operators for use, operators in zip(run.kernels, told, strict=False)}
 
 
 def _table(body: str, frame: _Frame) -> str:
@@ -66,7 +73,7 @@ def _row(use: KernelUse, frame: _Frame) -> str:
     launch = f'<td class="wide num fs-muted">{launch_cell(use)}</td>' if frame.launches else ""
     span = f"over the traced passes {frame.unit.span(use.min_ns, use.max_ns)} {frame.unit.symbol}"
     return (
-        f'<tr><th scope="row">{_name(use)}</th>'
+        f'<tr><th scope="row">{_name(use, frame.launched_by.get(use.position, ()))}</th>'
         f'<td class="wide fs-muted fs-nowrap">{swatch(use.role)} {use.role}</td>{stage}'
         f'<td class="num">{count(use.calls)}</td>'
         f'<td class="num" title="{escape(span)}">{frame.unit.write(use.total_ns)}</td>'
@@ -75,13 +82,15 @@ def _row(use: KernelUse, frame: _Frame) -> str:
     )
 
 
-def _name(use: KernelUse) -> str:
-    """The short name, which opens to the whole one with its template parameters."""
+def _name(use: KernelUse, launched_by: Sequence[str]) -> str:
+    """The short name, which opens to the whole one with its template parameters, and to the operators that launched
+    it."""
     short, whole = escape(use.short_name), full_name(use.name)
-    if short == whole:
+    told = f"<span>launched by {', '.join(map(full_name, launched_by))}</span>" if launched_by else ""
+    if short == whole and not told:
         return f'<code class="fs-kernel">{short}</code>'
     summary = f'<summary title="{whole}"><code class="fs-kernel">{short}</code></summary>'
-    return f'<details class="fs-whole-name">{summary}<code>{whole}</code></details>'
+    return f'<details class="fs-whole-name">{summary}<code>{whole}</code>{told}</details>'
 
 
 def _stages(use: KernelUse, stages: int) -> str:

@@ -75,6 +75,7 @@ def _on_gpu(trace: Trace) -> ForwardSummary:
     fills = [count_slices(step, trace, SliceKind.MEMSET) for step in steps]
     passes = [_Pass(step.slices, trace.slices.start_ns[launches.call_of[step.slices]]) for step in steps]
     unequal = _unequal(memcpy=copies, memset=fills, launches=kernel_launches, graph_launches=graph_launches)
+    uses = _uses(trace, passes, find_stages(trace, launches))
     return ForwardSummary(
         counts=msgspec.structs.replace(
             counts,
@@ -83,10 +84,10 @@ def _on_gpu(trace: Trace) -> ForwardSummary:
             memset=None if SliceKind.MEMSET in trace.absent else statistics.median_low(fills),
             unstable=_unstable(told),
         ),
-        kernels=_uses(trace, passes, find_stages(trace, launches)),
+        kernels=uses,
         device_time_ns=tuple(_kernel_sum_ns(trace, step) for step in steps),
         findings=(*findings, *unequal),
-        recorded=recorded(trace, launches, steps, unlinked),
+        recorded=recorded(trace, launches, steps, unlinked, kernels=uses),
     )
 
 

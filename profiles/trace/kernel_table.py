@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 
 import msgspec
 import numpy as np
@@ -11,7 +11,7 @@ from profiles.recorded import Attribution
 from profiles.results import Role
 from profiles.trace.attribution import attribution
 from profiles.trace.health import find_unlinked
-from profiles.trace.launches import find_launches
+from profiles.trace.launches import Launches, find_launches
 from profiles.trace.model import ABSENT, Int64s, SliceKind, Trace
 from profiles.trace.names import short_names
 from profiles.trace.roles import role_of
@@ -36,13 +36,12 @@ def kernel_table(trace: Trace) -> tuple[KernelRow, ...]:
     unlinked = find_unlinked(trace, launches)
     slices = trace.slices
     kernels = slices.of(SliceKind.KERNEL)
-    operator_of = _innermost_operators(trace, np.unique(launches.call_of[kernels]))
+    operators = operators_by_name(trace, launches, kernels)
     numbers = np.unique(slices.name[kernels]).tolist()
     shorts = short_names([trace.names[number] for number in numbers])
     rows = []
     for number, short in zip(numbers, shorts, strict=True):
         mine = kernels[slices.name[kernels] == number]
-        operators = Counter(operator_of.get(call) for call in launches.call_of[mine].tolist())
         rows.append(
             KernelRow(
                 name=trace.names[number],
@@ -50,11 +49,20 @@ def kernel_table(trace: Trace) -> tuple[KernelRow, ...]:
                 role=role_of(trace.names[number]),
                 calls=len(mine),
                 total_ns=int(slices.duration_ns[mine].sum()),
-                launched_by=tuple(name for name, _ in operators.most_common() if name is not None),
+                launched_by=operators[trace.names[number]],
                 attribution=attribution(trace, launches, unlinked, mine),
             )
         )
     return tuple(sorted(rows, key=lambda row: (-row.total_ns, row.name)))
+
+
+def operators_by_name(trace: Trace, launches: Launches, rows: Int64s) -> dict[str, tuple[str, ...]]:
+    """By the name of the GPU slices `rows` the innermost operators that launched them, the most frequent first."""
+    operator_of = _innermost_operators(trace, np.unique(launches.call_of[rows]))
+    counted: dict[str, Counter[str]] = defaultdict(Counter)
+    for name, call in zip(trace.slices.name[rows].tolist(), launches.call_of[rows].tolist(), strict=True):
+        counted[trace.names[name]].update([operator_of[call]] if call in operator_of else [])
+    return {name: tuple(operator for operator, _ in found.most_common()) for name, found in counted.items()}
 
 
 def _innermost_operators(trace: Trace, calls: Int64s) -> dict[int, str]:

@@ -91,3 +91,13 @@ def test_full_coverage_and_no_idle_time_are_told_in_one_line() -> None:
     html = health_html("naive", (), whole)
     assert "never idle within 178.0 µs under the profiler" in html
     assert "joined" not in html
+
+
+def test_a_kernel_opens_to_its_whole_name_and_the_operators_that_launched_it() -> None:
+    run = _run()
+    told = msgspec.structs.replace(RECORDED, launched_by=(("aten::bmm", "<b>op</b>"),))
+    first = min(run.kernels, key=lambda use: use.position)
+    assert run.kernels[0] == first
+    html = kernels_html(msgspec.structs.replace(run, recorded=told), unit=MICROSECONDS, stages=5, on_cpu=False)
+    assert html.count("launched by") == 1
+    assert "launched by aten::bmm, &lt;b&gt;op&lt;/b&gt;" in html

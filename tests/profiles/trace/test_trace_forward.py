@@ -129,7 +129,10 @@ def test_counts_that_differ_between_equal_passes_are_unstable(draft: Draft, read
     forward = per_forward(read_draft(draft), device="cuda:0")
     assert forward.counts.kernels == 2
     assert forward.counts.unstable == (2, 2, 1)
-    assert {finding.doubtful for finding in forward.findings} == {("counts.kernels", "steps.kernels"), ("counts.launches",)}
+    assert {finding.doubtful for finding in forward.findings} == {
+        ("counts.kernels", "steps.kernels"),
+        ("counts.launches",),
+    }
 
 
 def test_missing_gpu_records_leave_the_launches_and_nothing_else(draft: Draft, read_draft: ReadDraft) -> None:
@@ -191,3 +194,22 @@ def test_wrappers_views_allocations_and_questions_are_no_compute_operators(draft
         "aten::relu",
     ]
     assert forward.counts.operators == 5
+
+
+def test_each_kernel_of_naive_attention_knows_the_operator_that_launched_it(recordings: Path) -> None:
+    forward = _recorded(recordings, "cuda_naive")
+    assert forward.recorded is not None
+    assert forward.recorded.launched_by == (
+        ("aten::bmm",),
+        ("aten::mul",),
+        ("aten::copy_",),
+        ("aten::masked_fill_",),
+        ("aten::_softmax",),
+        ("aten::bmm",),
+    )
+
+
+def test_a_graphs_kernels_were_launched_by_no_operator(recordings: Path) -> None:
+    forward = _recorded(recordings, "cuda_swiglu_graph")
+    assert forward.recorded is not None
+    assert forward.recorded.launched_by == ((),) * len(forward.kernels)
