@@ -16,6 +16,7 @@ OPERATORS, LONGEST = 3, 80
 
 
 def described(summary: TraceSummary) -> list[str]:
+    over = ", all devices" if len(summary.devices) > 1 else ""
     facts = [
         ("kernels", "kernels", _count(summary.kernels)),
         ("copies", "memcpy", _count(summary.memcpy)),
@@ -27,8 +28,8 @@ def described(summary: TraceSummary) -> list[str]:
         ("launched before the window", "launched_before_window", _count(summary.launched_before_window)),
         ("kernel names", "distinct_kernel_names", _count(summary.distinct_kernel_names)),
         ("kernel sum", "kernel_sum_ns", _time(summary.kernel_sum_ns)),
-        ("kernel busy", "kernel_busy_ns", _time(summary.kernel_busy_ns)),
-        ("GPU busy", "gpu_busy_ns", _time(summary.gpu_busy_ns)),
+        (f"kernel busy{over}", "kernel_busy_ns", _time(summary.kernel_busy_ns)),
+        (f"GPU busy{over}", "gpu_busy_ns", _time(summary.gpu_busy_ns)),
         ("GPU span", "gpu_span_ns", _time(summary.gpu_span_ns)),
     ]
     if summary.stream_overlap_ns:
@@ -78,12 +79,13 @@ def _devices(summary: TraceSummary) -> list[str]:
             printable(device.name or ""),
             _time(device.kernel_busy_ns) + _mark(summary, "kernel_busy_ns"),
             prose_time(device.gpu_busy_ns) + _mark(summary, "gpu_busy_ns"),
+            _time(device.gpu_span_ns) + _mark(summary, "gpu_span_ns"),
             NOT_KNOWN if device.idle_ns is None else prose_time(device.idle_ns) + _mark(summary, "idle"),
         )
         for device in summary.devices
     ]
-    titles = ("device", "name", "kernel busy", "GPU busy", "idle")
-    return ["", *table(titles, rows, right=(False, False, True, True, True))]
+    titles = ("device", "name", "kernel busy", "GPU busy", "span", "idle")
+    return ["", *table(titles, rows, right=(False, False, True, True, True, True))]
 
 
 def _idle(summary: TraceSummary) -> list[str]:
