@@ -8,6 +8,8 @@ import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from profiles.trace.source import SQLITE
+
 LONGEST = 200_000  # bytes of a source that are kept: many small inputs find more than few large ones
 _NUMBER = re.compile(rb'(?<=":)\s*-?\d+(?:\.\d+)?')  # values: a damaged key or list is found out at once
 _STRING = re.compile(rb'(?<=":)\s*"[^"\\]{0,80}"')
@@ -36,9 +38,12 @@ Mutation = Callable[[random.Random, bytes, Sequence[bytes]], bytes]
 
 
 def sources(folders: Sequence[Path]) -> list[bytes]:
-    """The text of each trace in the folders, the first part of the long ones; in order of name."""
-    files = sorted(file for folder in folders if folder.is_dir() for file in folder.rglob("*.json*"))
-    return [text for file in files if file.name != "truth.json" and len(text := _text(file)) > 2]
+    """The text of each trace in the folders, the first part of the long ones, and databases that are small; in order of
+    name."""
+    files = sorted(file for folder in folders if folder.is_dir() for file in folder.rglob("*"))
+    texts = [_text(file) for file in files if ".json" in file.suffixes and file.name != "truth.json"]
+    small = [file for file in files if file.suffix == ".sqlite" and file.stat().st_size <= 2 * LONGEST]
+    return [content for content in (*texts, *(file.read_bytes() for file in small)) if len(content) > 2]
 
 
 def mutated(seed: int, texts: Sequence[bytes]) -> bytes:
@@ -46,7 +51,7 @@ def mutated(seed: int, texts: Sequence[bytes]) -> bytes:
     chance = random.Random(seed)
     text = chance.choice(texts)
     for _ in range(chance.choice((1, 1, 2, 3, 6))):
-        text = chance.choice(_MUTATIONS)(chance, text, texts)
+        text = chance.choice(_OF_DATABASES if text.startswith(SQLITE) else _MUTATIONS)(chance, text, texts)
     if chance.random() < 0.2:
         text = gzip.compress(text, compresslevel=1, mtime=0)
         if chance.random() < 0.5:
@@ -75,6 +80,13 @@ def _flip(chance: random.Random, text: bytes, _: Sequence[bytes]) -> bytes:
 
 def _cut(chance: random.Random, text: bytes, _: Sequence[bytes]) -> bytes:
     return text[: chance.randint(0, len(text))]
+
+
+def _overwrite(chance: random.Random, text: bytes, _: Sequence[bytes]) -> bytes:
+    """A page's head, or up to a page somewhere, by bytes from elsewhere: what follows stays where it is."""
+    at = chance.choice((chance.randrange(max(1, len(text) // 4096)) * 4096, chance.randint(0, len(text))))
+    start, length = chance.randint(0, len(text)), chance.choice((1, 8, 100, 4096))
+    return text[:at] + text[start : start + length] + text[at + length :]
 
 
 def _delete(chance: random.Random, text: bytes, _: Sequence[bytes]) -> bytes:
@@ -132,3 +144,4 @@ def _after_event(text: bytes, at: int) -> int:
 _MUTATIONS: tuple[Mutation, ...] = (
     _flip, _cut, _delete, _duplicate, _splice, _insert, *[_numbers] * 6, *[_strings] * 6,
 )  # fmt: skip
+_OF_DATABASES: tuple[Mutation, ...] = (_flip, _flip, _flip, _overwrite, _overwrite, _overwrite, _cut)
