@@ -1,7 +1,8 @@
 """Frames of a zoomed timeline in headless Chromium, drawn by software: `python benchmarks/timeline_frames.py`.
 
 Two runs of `--slices` each are drawn by the real canvas over the real encoder, on a page with nothing else. It zooms
-in and out once a frame, and reports the time between frames (what a viewer sees) and within (what drawing takes).
+in and out once a frame, and reports the time between frames (what a viewer sees) and within (what drawing takes), and
+that between frames that draw nothing: what the machine itself does. `--unlimited` lifts the limit of 60 a second.
 Above 200,000 slices the server merges: the first picture then is what it takes.
 """
 
@@ -28,6 +29,7 @@ from profiles.results import Role
 from profiles.trace.timeline import Timeline, TimelineTrack, TrackKind
 
 FLAGS = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking")
+UNLIMITED = ("--disable-frame-rate-limit", "--disable-gpu-vsync")
 THEME = "--st-background-color:#FFFFFF;--st-text-color:#171A1F;--st-border-color:#E2E5E9;--st-primary-color:#4451C4"
 ROLES = (Role.GEMM, Role.POINTWISE, Role.NORM, Role.ATTENTION, Role.COPY, Role.OTHER)
 PAGE = """<!doctype html><meta charset="utf-8"><style>{css}</style><body style="margin:32px;{theme}">{html}
@@ -39,7 +41,7 @@ const whole = () => document.querySelector("canvas").dataset.ready
   ? requestAnimationFrame(() => {{ window.drawn = performance.now() - window.begun; }}) : requestAnimationFrame(whole);
 whole();
 </script>"""
-ZOOM = """(frames) => new Promise((done) => {
+ZOOM = """([frames, draws]) => new Promise((done) => {
   const chart = document.querySelector(".timeline").chart, between = [], within = [];
   const [from, to] = chart.whole();
   let last = null, frame = 0;
@@ -51,7 +53,7 @@ ZOOM = """(frames) => new Promise((done) => {
     const middle = from + (to - from) * (0.5 + 0.3 * Math.sin(frame / 97));
     const began = performance.now();
     Object.assign(chart.view, { from: middle - length / 2, to: middle + length / 2 });
-    chart.redraw(true);
+    if (draws) chart.redraw(true);
     within.push(performance.now() - began);
     requestAnimationFrame(step);
   };
@@ -63,12 +65,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--slices", type=int, default=100_000, help="of each run")
     parser.add_argument("--frames", type=int, default=600)
+    parser.add_argument("--unlimited", action="store_true")
     parser.add_argument("--chromium", default="/usr/bin/chromium")
     parser.add_argument("--port", type=int, default=8652)
     options = parser.parse_args()
     server = _serve(options.slices, options.port)
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=options.chromium, args=FLAGS)
+        browser = playwright.chromium.launch(
+            executable_path=options.chromium, args=[*FLAGS, *(UNLIMITED if options.unlimited else ())]
+        )
         page = browser.new_page(viewport={"width": 1440, "height": 1000})
         page.goto(f"http://127.0.0.1:{options.port}/")
         page.wait_for_function("window.drawn", timeout=60_000)
@@ -79,12 +84,17 @@ def main() -> None:
 
 
 def _zoom(page: Page, frames: int) -> None:
-    page.evaluate(ZOOM, 60)
-    found = page.evaluate(ZOOM, frames)
-    for name, values in found.items():
-        ordered = sorted(values)
-        middle, high = statistics.median(ordered), ordered[int(len(ordered) * 0.99)]
-        print(f"{name} frames: median {middle:.1f} ms, p99 {high:.1f} ms, longest {ordered[-1]:.1f} ms of {frames}")
+    page.evaluate(ZOOM, [60, True])
+    drawn, empty = (page.evaluate(ZOOM, [frames, draws]) for draws in (True, False))
+    _tell("between frames", drawn["between"])
+    _tell("within frames", drawn["within"])
+    _tell("between frames that draw nothing", empty["between"])
+
+
+def _tell(name: str, values: list[float]) -> None:
+    ordered = sorted(values)
+    middle, high = statistics.median(ordered), ordered[int(len(ordered) * 0.99)]
+    print(f"{name}: median {middle:.1f} ms, p99 {high:.1f} ms, longest {ordered[-1]:.1f} ms of {len(ordered)}")
 
 
 def _serve(slices: int, port: int) -> uvicorn.Server:

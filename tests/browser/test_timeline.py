@@ -10,9 +10,16 @@ from typing import Any
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from benchmarks.timeline_frames import synthetic
+from db.jobs import submit_job
+from db.runs import store_run
 from db.shares import make_link
-from db.views import JobView, ViewState
-from tests.app.charts.stored import store_job
+from db.store import TraceStore
+from db.traces import save_trace
+from db.trials import claim_trial, finish_trial
+from db.views import JobView, TrialStatus, ViewState
+from profiles.job import JobRequest, TrialRequest
+from tests.app.charts.stored import SUMMARY, WORKER, store_job
 from tests.browser.conftest import PHONE, Running, settle, visit
 from tests.profiles.comparison.ladder import H200, WORKLOAD, ladder_runs
 
@@ -26,6 +33,14 @@ STATE = """() => {
   return { from: view.from, to: view.to, range: view.range, align, selected, query, hits: finder.total,
     rows: layout.lanes.map((lane) => lane.rows.map((row) => [row.kind, row.folded])),
     seen: layout.lanes.map((lane) => lane.seen), slices: lanes.map((lane) => lane.run?.slices) };
+}"""
+
+LARGE = 250_000
+COLUMNS = """() => {
+  const find = (root) => [...root.querySelectorAll('*')].map((e) =>
+    e.classList.contains('timeline') ? e : e.shadowRoot && find(e.shadowRoot)).find(Boolean);
+  const { run } = find(document).chart.lanes[0];
+  return { columns: run.start.length, longest: run.count.reduce((most, one) => Math.max(most, one), 0) };
 }"""
 
 
@@ -182,6 +197,30 @@ def test_the_view_is_saved_as_a_picture_and_slices_as_files(page: Page, ladder: 
         assert ending in answer.headers["content-disposition"]
 
 
+def test_a_timeline_too_large_to_send_is_merged_and_finer_where_it_is_zoomed(
+    page: Page, fusescope: Running, tmp_path: Path
+) -> None:
+    job = _store_large(fusescope, tmp_path)
+    canvas = _open(page, job)
+    status = page.locator(".status")
+    expect(status).to_contain_text(f"A: all {LARGE:,} slices drawn")
+    whole = page.evaluate(COLUMNS)
+    assert whole["columns"] < LARGE / 4
+    canvas.focus()
+    page.keyboard.press("/")
+    page.keyboard.type("kernel_7<")
+    expect(page.locator(".timeline output")).to_have_text(re.compile(r"[\d,]{4,} hits"))
+    canvas.focus()
+    for _ in range(20):
+        page.keyboard.press("w")
+    page.wait_for_function(f"() => ({COLUMNS})().longest <= 2")
+    near = page.evaluate(COLUMNS)
+    assert 20 < near["columns"] < 5_000, near
+    expect(status).to_contain_text(re.compile(rf"A: \d+ of {LARGE:,} slices drawn"))
+    _drag(page, canvas, GUTTER + 100, GUTTER + 400, shift=True)
+    expect(page.locator(".below section").get_by_role("row").nth(1)).to_contain_text("kernel_")
+
+
 def test_arrows_zoom_and_pan(page: Page, ladder: JobView) -> None:
     canvas = _open(page, ladder)
     canvas.focus()
@@ -221,6 +260,22 @@ def test_one_finger_pans_and_two_pinch(new_page: Callable[..., Page], ladder: Jo
         fingers("touchMove", 150 - spread, 200 + spread)
     fingers("touchEnd")
     assert _state(page)["to"] - _state(page)["from"] < 600_000
+
+
+def _store_large(fusescope: Running, directory: Path) -> JobView:
+    """A job of one run whose trace has more slices than are sent one by one."""
+    db, run = fusescope.database, ladder_runs()[0]
+    trial = TrialRequest(workload=WORKLOAD, variants=(run.variant,))
+    job = submit_job(db, JobRequest(name="Large", device=H200.device, trials=(trial,)))
+    owned = {"trial_id": job.trials[0].id, "worker": WORKER}
+    attempt = claim_trial(db, job.trials[0].id, worker=WORKER)
+    assert attempt is not None
+    (directory / "large.json").write_text("a stand-in: pages draw the stored timeline")
+    store = TraceStore((directory / "traces").as_uri())
+    trace = save_trace(db, store, directory / "large.json", synthetic(LARGE, 1), SUMMARY)
+    store_run(db, **owned, attempt=attempt, run=run, environment=H200, trace=trace)
+    assert finish_trial(db, **owned, attempt=attempt, status=TrialStatus.DONE)
+    return job
 
 
 def _open(page: Page, job: JobView, query: str = "") -> Locator:
