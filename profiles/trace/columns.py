@@ -43,7 +43,8 @@ class SliceColumns:
     ) -> None:
         """`start` and `duration` are µs texts, empty where missing; `correlation` and `shape` are ABSENT where there is
         none."""
-        self._far += sum(len(text.split(b".", 1)[0]) >= _FAR_DIGITS for text in start)
+        if max(map(len, start), default=0) >= _FAR_DIGITS:
+            self._far += sum(len(text.split(b".", 1)[0]) >= _FAR_DIGITS for text in start)
         start_ns, start_ok = nanoseconds(start)
         duration_ns, duration_ok = nanoseconds(duration)
         whole = (np.array(column, np.int64) for column in (kind, name, track))

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from profiles.results import Finding
 from profiles.trace.columns import NO_NAME, SliceColumns, nameless
+from profiles.trace.errors import TraceTooLarge
 from profiles.trace.kineto_document import DeviceProperties, Event, KinetoDocument, Loose
 from profiles.trace.launch_shapes import LaunchShapes
 from profiles.trace.model import ABSENT, GPU_KINDS, Device, SliceKind, Trace, TraceLimits, Track
@@ -23,9 +24,10 @@ _CATEGORIES = {
     "cpu_op": SliceKind.OPERATOR,
     "user_annotation": SliceKind.ANNOTATION,
 }
-_ANNOTATION_NAME = re.compile(r"ProfilerStep#|fusescope\.")
+_ANNOTATION_NAMES = ("ProfilerStep#", "fusescope.")
 _OTHER_ACCELERATOR = re.compile(r"(mtia|hpu|xpu|privateuse1)_(?!runtime|driver)")
 _PHASE_COMPLETE, _PHASE_METADATA = "X", "M"
+_MOST_TRACKS = 10_000  # of streams and threads; a timeline can number six times as many rows
 
 
 class _Kinds(dict[str | None, int]):
@@ -66,7 +68,7 @@ class _Recording:
         kinds = self._kinds
         rows = [event for event in events if event.ph == _PHASE_COMPLETE and kinds[event.cat] != _IGNORED]
         self._columns.add(
-            kind=[self._kind(event) for event in rows],
+            kind=[self._kind(kinds[event.cat], event.name) for event in rows],
             name=[self._name(event.name) for event in rows],
             track=[self._track(event) for event in rows],
             start=[bytes(event.ts) for event in rows],
@@ -74,6 +76,8 @@ class _Recording:
             correlation=[_number(event.args.correlation) if event.args else ABSENT for event in rows],
             shape=[self._shapes.number(event.args) if event.args else ABSENT for event in rows],
         )
+        if len(self._tracks) > _MOST_TRACKS:
+            raise TraceTooLarge(f"more streams and threads than the limit of {_MOST_TRACKS:,}")
         for event in events:
             if event.ph == _PHASE_METADATA and event.args is not None:
                 self._labels[event.name or "", event.pid, event.tid] = str(event.args.name)
@@ -95,25 +99,26 @@ class _Recording:
             shapes=self._shapes.shapes(),
         )
 
-    def _kind(self, event: Event) -> int:
+    @staticmethod
+    def _kind(kind: int, name: str | None) -> int:
         """Steps and our own marks are annotations, also in the old files that have no category for them."""
-        kind = self._kinds[event.cat]
-        if kind == SliceKind.OPERATOR and event.name and _ANNOTATION_NAME.match(event.name):
+        if kind == SliceKind.OPERATOR and name and name.startswith(_ANNOTATION_NAMES):
             return SliceKind.ANNOTATION
         return kind
 
     def _name(self, name: str | None) -> int:
         if not name:
             self._nameless += 1
-        return self._names.setdefault(name or NO_NAME, len(self._names))
+            name = NO_NAME
+        return self._names.setdefault(name, len(self._names))
 
     def _track(self, event: Event) -> int:
-        process, row, args = event.pid, event.tid, event.args
+        process, row, args, tracks = event.pid, event.tid, event.args, self._tracks
         on_gpu = self._kinds[event.cat] in GPU_KINDS
         if on_gpu and args is not None:
             process = process if args.device is None else args.device
             row = row if args.stream is None else args.stream
-        return self._tracks.setdefault((process, row, on_gpu), len(self._tracks))
+        return tracks.setdefault((process, row, on_gpu), len(tracks))
 
     def _named_track(self, key: tuple[Loose, Loose, bool]) -> Track:
         process, row, on_gpu = key

@@ -163,7 +163,8 @@ def _tracks(trace: Trace, launches: Launches) -> tuple[tuple[TimelineTrack, ...]
 
 def _place(track: Track, kind: TrackKind) -> tuple[int, int, str, int, str]:
     """Streams by device and number; a thread's rows in the order of `_KINDS`."""
-    number = int(digits[0]) if (digits := re.findall(r"\d+", track.row)) else 0
+    digits = re.search(r"\d{1,18}", track.row)  # of a hostile label no more than an integer holds
+    number = int(digits[0]) if digits else 0
     device = -1 if track.device is None else track.device
     return int(track.device is None), device, track.process, number, f"{track.row}{_KINDS.index(kind)}"
 

@@ -1,4 +1,4 @@
-"""Times so long or so far apart that their sums and differences would not fit 64 bits."""
+"""Times whose sums and differences would not fit 64 bits, numbers of thousands of digits, and very many rows."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from profiles.trace.errors import TraceTooLarge
 from profiles.trace.model import Trace
 from profiles.trace.summary import summarise
 from profiles.trace.timeline import timeline
@@ -51,3 +52,21 @@ def test_starts_that_are_far_apart_give_no_negative_span(draft: Draft, read_draf
     assert summary.gpu_span_ns >= 1_000_000_000
     assert drawn.start_ns.min() == 0
     assert summary.gpu_span_ns == int(drawn.start_ns[-1]) + 1_000_000_000
+
+
+def test_a_stream_numbered_with_thousands_of_digits_is_a_track_like_others(draft: Draft, read_draft: ReadDraft) -> None:
+    draft.gpu(100, 5, 1)
+    draft.events[0]["args"]["stream"] = "9" * 5000
+    (track,) = timeline(read_draft(draft)).tracks
+    assert track.name == f"GPU 0 · stream {'9' * 5000}"
+
+
+def test_more_rows_than_a_timeline_can_number_are_refused(draft: Draft, read_draft: ReadDraft) -> None:
+    for stream in range(10_000):
+        draft.gpu(stream + 1, 5, stream, stream=stream)
+    trace = read_draft(draft)
+    assert len(timeline(trace).tracks) == 10_000
+    assert summarise(trace).stream_overlap_ns == 0
+    draft.gpu(20_000, 5, 10_000, stream=10_000)
+    with pytest.raises(TraceTooLarge, match=r"^more streams and threads than the limit of 10,000$"):
+        read_draft(draft)
