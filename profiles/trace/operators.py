@@ -80,9 +80,9 @@ def hides_compiled_kernels(trace: Trace, start_ns: int, end_ns: int) -> bool:
 
 
 def _operators_within(trace: Trace, start_ns: int, end_ns: int) -> Int64s:
-    rows = trace.slices.of(SliceKind.OPERATOR)
-    starts = trace.slices.start_ns[rows]
-    inside: Int64s = rows[(starts >= start_ns) & (starts < end_ns)]
+    """By bisection: slices are ordered by start, and a recording may have thousands of steps."""
+    first, last = np.searchsorted(trace.slices.start_ns, (start_ns, end_ns)).tolist()
+    inside: Int64s = first + np.flatnonzero(trace.slices.kind[first:last] == SliceKind.OPERATOR)
     return inside
 
 

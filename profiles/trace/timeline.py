@@ -186,5 +186,6 @@ def _extent(trace: Trace, launches: Launches, step: steps.Step, origin_ns: int) 
     )
     if not len(rows):
         return Step(step.name, step.start_ns - origin_ns, step.end_ns - origin_ns)
-    ends = slices.end_ns[step.slices if len(step.slices) else rows]
+    last = step.slices if len(step.slices) else rows
+    ends = slices.start_ns[last] + slices.duration_ns[last]
     return Step(step.name, int(slices.start_ns[rows].min()) - origin_ns, int(ends.max()) - origin_ns)
