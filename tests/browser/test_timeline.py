@@ -210,7 +210,14 @@ def test_a_timeline_too_large_to_send_is_merged_and_finer_where_it_is_zoomed(
     page.keyboard.press("/")
     page.keyboard.type("kernel_7<")
     expect(page.locator(".timeline output")).to_have_text(re.compile(r"[\d,]{4,} hits"))
+    for _ in range(2):
+        page.keyboard.press("Enter")
+        settle(page)
+    first = _state(page)["from"]
+    page.keyboard.press("Enter")
+    assert _state(page)["from"] > first
     canvas.focus()
+    page.keyboard.press("0")
     for _ in range(20):
         page.keyboard.press("w")
     page.wait_for_function(f"() => ({COLUMNS})().longest <= 2")

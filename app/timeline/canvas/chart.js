@@ -65,6 +65,7 @@ class Chart extends Moves {
     this.wanted = null;
     this.canvas.dataset.ready = keys;
     this.tell();
+    this.refine();
   }
 
   arrange() {
@@ -72,7 +73,7 @@ class Chart extends Moves {
       const run = this.runs.finest(lane.url, this.view, this.query);
       const message = run?.start && !run.start.length ? run.why : (run?.message ?? "Reading the timeline …");
       const shown = run?.slices ? run : null;
-      return { ...lane, run: shown, ends: shown?.ends, message };
+      return { ...lane, run: shown, whole: shown && this.runs.whole.get(lane.url), ends: shown?.ends, message };
     });
     if (this.finder.query !== this.query || !this.lanes.every((lane) => !lane.run || this.finder.lit.has(lane.run))) this.finder.find(this.query, this.lanes);
     this.resize(true);
@@ -169,7 +170,7 @@ class Chart extends Moves {
     const lane = this.lane(place.lane), kind = lane.run.tracks[place.track].kind;
     if (isFolded(lane, kind, this.flipped)) this.fold([`${lane.key}.${kind}`]);
     this.reveal(place.start, place.end);
-    this.select({ lane: place.lane, track: place.track, start: place.start });
+    this.select(place.merged ? null : { lane: place.lane, track: place.track, start: place.start });
   }
 
   // Another zero, and more of the recording: the view starts anew, what was selected has another time.
@@ -210,7 +211,9 @@ class Chart extends Moves {
     const length = this.view.to - this.view.from, width = Math.round(this.layout.plot * FINER);
     const window = { from: this.view.from - length, to: this.view.to + length, width };
     const news = await Promise.all(this.lanes.map((lane) => lane.run && this.runs.refine(lane.url, window, this.query)));
-    if (news.some(Boolean)) this.arrange();
+    if (!news.some(Boolean)) return;
+    this.arrange();
+    this.tell();
   }
 
   tell() {

@@ -4,6 +4,7 @@ class Runs {
   constructor() {
     this.whole = new Map();
     this.parts = new Map();
+    this.asked = new Map();
   }
 
   async read(url, query) {
@@ -11,14 +12,15 @@ class Runs {
     this.whole.set(url, await readRun(query ? sibling(url, "", { q: query }) : url, query));
   }
 
-  // True where something finer arrived. A part that covers the view finely enough is not asked for again.
+  // True where something finer arrived, and nothing newer was asked for meanwhile.
   async refine(url, window, query) {
     const whole = this.whole.get(url);
     if (!whole?.merged) return false;
+    this.asked.set(url, window);
     if (whole.query !== query) this.whole.set(url, await readRun(sibling(url, "", { q: query }), query));
     const [from, to] = [Math.floor(window.from + whole.zero_ns), Math.ceil(window.to + whole.zero_ns)];
     const part = await readRun(sibling(url, "", { from, to, width: window.width, q: query }), query);
-    if (!part.start) return false;
+    if (!part.start || this.asked.get(url) !== window) return false;
     this.parts.set(url, { ...part, span: [window.from, window.to], slices: whole.slices });
     return true;
   }

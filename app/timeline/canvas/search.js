@@ -9,14 +9,16 @@ class Search {
     this.at = -1;
   }
 
-  // Names are few, slices many: each name is matched once, and slices look theirs up.
+  // Names are few, slices many: each name is matched once, and slices look theirs up. Of a merged run the overview has
+  // the places, whatever finer part is drawn.
   find(query, lanes) {
+    const drawn = lanes.filter((lane) => lane.run);
+    if (query !== this.query) this.at = -1;
     this.query = query;
-    this.at = -1;
-    this.lit = new Map(query ? lanes.filter((lane) => lane.run).map((lane) => [lane.run, litNames(lane.run, query)]) : []);
-    this.places = query ? lanes.flatMap((lane) => (lane.run ? placesOf(lane, this.lit.get(lane.run)) : [])) : [];
-    this.merged = lanes.some((lane) => lane.run?.hits);
-    this.total = lanes.reduce((sum, lane) => sum + (lane.run?.hits ? lane.run.hits_in_all : 0), 0);
+    this.lit = new Map(query ? drawn.flatMap(({ run, whole }) => [run, whole].map((one) => [one, litNames(one, query)])) : []);
+    this.places = query ? drawn.flatMap((lane) => placesOf(lane, this.lit.get(lane.whole))) : [];
+    this.merged = drawn.some((lane) => lane.whole.merged);
+    this.total = drawn.reduce((sum, { whole }) => sum + (whole.merged ? whole.hits_in_all : 0), 0);
     this.total += this.places.filter((place) => !place.merged).length;
   }
 
@@ -42,8 +44,8 @@ function litNames(run, query) {
 
 // In order of time within each lane; lanes as they lie.
 function placesOf(lane, lit) {
-  const { run } = lane, found = [];
+  const run = lane.whole, found = [];
   for (let i = 0; i < run.start.length; i++) if (isLit(run, lit, i)) found.push(i);
   found.sort((one, other) => run.start[one] - run.start[other]);
-  return found.map((i) => ({ lane: lane.key, track: run.track[i], start: run.start[i], end: run.start[i] + run.duration[i], merged: Boolean(run.hits) }));
+  return found.map((i) => ({ lane: lane.key, track: run.track[i], start: run.start[i], end: run.start[i] + run.duration[i], merged: run.merged }));
 }
