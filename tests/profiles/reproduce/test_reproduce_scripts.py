@@ -29,12 +29,23 @@ IMPLEMENTATIONS = [(operation, variant) for operation, variant in EVERY if "@" n
 ONLY_CUDA = {"sdpa_efficient", "sdpa_cudnn"}
 
 
+COMPILED = [  # one of each mode: compiling takes seconds, and the text of every other one is compared below
+    ("swiglu", "unfused@compile"),
+    ("residual_rms_norm", "functional@compile-reduce-overhead"),
+    ("residual_rms_norm", "unfused@compile-max-autotune"),
+]
+
+
 def runs_on_a_cpu(variant: str) -> bool:
-    name, execution = parse_variant(variant)
-    return name not in ONLY_CUDA and execution is not Execution.CUDAGRAPH
+    return variant not in ONLY_CUDA
 
 
-@pytest.mark.parametrize(("operation", "variant"), [pair for pair in EVERY if runs_on_a_cpu(pair[1])])
+def test_a_compiled_script_of_each_mode_is_run_here() -> None:
+    modes = {parse_variant(variant).execution for _, variant in COMPILED}
+    assert modes == {execution for execution in Execution if execution.compiles}
+
+
+@pytest.mark.parametrize(("operation", "variant"), [*(p for p in IMPLEMENTATIONS if runs_on_a_cpu(p[1])), *COMPILED])
 def test_a_script_runs_with_torch_alone(operation: str, variant: str, tmp_path: Path) -> None:
     absent = OURS if operation == "decoder_prefill" else ABSENT
     told = ran(reproducer(entry(operation, variant)).text, tmp_path, "--samples", "3", absent=absent)
