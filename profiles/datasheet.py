@@ -34,7 +34,12 @@ _ADA_PAPER = "NVIDIA Ada GPU Architecture (white paper), and the data sheet"
 # By the name that the driver gives, the first that is found in it. Where the sheet gives rates with sparsity, half.
 _SHEETS = (
     (r"\bB200\b", Datasheet("B200", 8000, 2250, 1125, 126 * MIB, "NVIDIA HGX B200 data sheet, per GPU")),
-    (r"\bH200\b", Datasheet("H200", 4800, 989.5, 494.7, 50 * MIB, "NVIDIA H200 data sheet (SXM)")),
+    (
+        r"\bH200\b",
+        Datasheet(
+            "H200", 4800, 989.5, 494.7, 60 * MIB, "NVIDIA H200 data sheet (SXM); its L2 as the driver reports it"
+        ),
+    ),
     (r"\bH100 NVL\b", Datasheet("H100 NVL", 3938, 989.5, 494.7, 50 * MIB, _H100_PAPER)),
     (r"\bH100 PCIe\b", Datasheet("H100 PCIe", 2039, 756, 378, 50 * MIB, _H100_PAPER)),
     (r"\bH100\b", Datasheet("H100 SXM", 3352, 989.5, 494.7, 50 * MIB, _H100_PAPER)),
