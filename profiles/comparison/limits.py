@@ -50,7 +50,6 @@ class Standing:
 
     limits: tuple[Limit, ...] = ()
     own: tuple[Limit, ...] = ()
-    measured_ns: float | None = None
     share: float | None = None
     label: Bound | None = None
     why: str = ""
@@ -79,9 +78,9 @@ def standing(entry: Entry) -> Standing:
     if run is None or time is None:
         return Standing(why="no time was measured")
     if ceilings is None:
-        return Standing(measured_ns=time.value, why="what this device can do at most was not measured")
+        return Standing(why="what this device can do at most was not measured")
     if run.costs is None:
-        return Standing(measured_ns=time.value, why="what the operation needs at least was not recorded")
+        return Standing(why="what the operation needs at least was not recorded")
     limits = _longest_first(_needs(run.costs, run.counts, ceilings, entry.workload, cold=is_cold(entry)))
     own = _longest_first(_does(run, run.costs, ceilings, entry.workload))
     return _judged(run, time, entry.workload, limits, own)
@@ -181,7 +180,6 @@ def _judged(run: Run, time: Metric, workload: Workload, limits: tuple[Limit, ...
     return Standing(
         limits=limits,
         own=own,
-        measured_ns=time.value,
         share=limits[0].ns / time.value if limits else None,
         label=label,
         why=why,

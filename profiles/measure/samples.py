@@ -22,9 +22,6 @@ class Series:
         self.builds.append(build)
         self.at_s.append(at_s)
 
-    def scaled(self, factor: float) -> Series:
-        return Series([value * factor for value in self.values], list(self.builds), list(self.at_s))
-
     @property
     def median(self) -> float:
         return statistics.median(self.values)
