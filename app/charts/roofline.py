@@ -99,7 +99,7 @@ def _roof(roof: Roof, axes: _Axes, *, named: bool) -> str:
     start = axes.at_x(left), axes.at_y(roof.at(left))
     ridge = axes.at_x(roof.ridge), axes.at_y(roof.tflop_per_s)
     end = axes.at_x(axes.x[1]), ridge[1]
-    whose = f" on {roof.device}" if named else ""
+    whose = f" on {escape(roof.device)}" if named else ""
     matmul = f"matmul {per_second(roof.tflop_per_s * 1e12, 'FLOP')}{whose}"
     tilt = math.degrees(math.atan2(ridge[1] - start[1], ridge[0] - start[0]))
     middle = (start[0] + ridge[0]) / 2, (start[1] + ridge[1]) / 2
@@ -150,4 +150,4 @@ def _text(kind: str, at: tuple[float, float], html: str, *, style: str = "") -> 
 
 def _spoken(drawn: Roofline[Entry]) -> str:
     told = [f"{p.entry.variant} {digits(p.tflop_per_s)} TFLOP/s" for p in drawn.points]
-    return f"Roofline: {', '.join(told)}; at most {digits(drawn.roofs[0].tflop_per_s)} TFLOP/s"
+    return f"Roofline: {', '.join(told)}; at most {digits(max(roof.tflop_per_s for roof in drawn.roofs))} TFLOP/s"

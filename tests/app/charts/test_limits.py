@@ -98,6 +98,15 @@ def test_each_variant_is_a_point_within_the_roofline_with_its_letter_and_name() 
     assert heights["sdpa_auto"] < heights["sdpa_flash"] < heights["naive"]  # faster stands higher
 
 
+def test_the_names_of_several_devices_are_text() -> None:
+    named = results(*(msgspec.structs.replace(run, costs=costs_of(run)) for run in ladder_runs()))
+    other = msgspec.structs.replace(named.environment, device_name=EVIL)
+    strange = msgspec.structs.replace(named, environment=other, ceilings=CEILINGS)
+    html = limits_html((*_entries(), *entries_of(strange)), base_key="A")
+    assert "on &lt;img src=x" in html
+    assert "<img" not in html
+
+
 def test_the_labels_of_the_roofline_do_not_cover_each_other() -> None:
     html = limits_html(_entries(), base_key="A")
     tops = [float(top) for top in re.findall(r'<span class="name[^"]*" style="left:[\d.]+px;top:([\d.]+)px', html)]
