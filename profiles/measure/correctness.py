@@ -39,6 +39,8 @@ def check(call: Callable[[], Output], yardstick: Yardstick) -> Correctness:
         )
     finally:
         yardstick.given.put_back()
+        if yardstick.given.weights_changed:  # the next variant is judged and timed on them
+            yardstick.given.redraw_weights()
 
 
 class _UnfitError(Exception):
@@ -66,7 +68,6 @@ class _Check:
                     reason = f"{differing.reason}, in call {number} of {REPEATS}"
                     return msgspec.structs.replace(differing, deterministic=False, repeats=number, reason=reason)
         if self._given.weights_changed:
-            self._given.redraw_weights()
             raise _UnfitError("it changes its weights")
         return msgspec.structs.replace(first, deterministic=deterministic, repeats=REPEATS)
 

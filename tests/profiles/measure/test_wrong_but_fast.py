@@ -265,6 +265,19 @@ def test_a_weight_that_is_overwritten_and_put_back_by_us(norm: Bench) -> None:
     assert torch.equal(norm.inputs.weight, before)
 
 
+def test_weights_are_put_back_where_the_output_is_wrong_already(norm: Bench) -> None:
+    before = norm.inputs.weight.clone()
+
+    def spoils(n: ResidualRMSNorm) -> Norms:
+        total, normed = functional(n)
+        n.weight.mul_(2)
+        return total, normed * 2
+
+    assert not norm.check(spoils).passed
+    assert torch.equal(norm.inputs.weight, before)
+    assert norm.check(functional).passed
+
+
 def test_inputs_are_put_back_where_the_variant_raises(norm: Bench) -> None:
     before = norm.inputs.x.clone()
 
