@@ -16,6 +16,7 @@ from db.run_rows import check_storable, environment_id, insert_run, run_digest
 from db.views import TrialStatus
 from profiles import catalog
 from profiles.bundle import Bundle, BundleError
+from profiles.ceilings import CeilingsError, check_ceilings
 from profiles.results import Results, Run, Trial
 from profiles.variant import VariantError, parse_variant
 
@@ -50,7 +51,7 @@ def check_results(bundle: Bundle) -> None:
     for results in bundle.results:
         try:
             _check(results)
-        except (catalog.CatalogError, VariantError, Unstorable) as error:
+        except (catalog.CatalogError, CeilingsError, VariantError, Unstorable) as error:
             raise BundleError(f"{bundle.path}: {error}") from error
 
 
@@ -84,6 +85,8 @@ def insert_results(session: Session, results: Sequence[Results]) -> ImportedRuns
 def _check(results: Results) -> None:
     if not DEVICE.fullmatch(results.environment.device):
         raise VariantError(f"unknown device {results.environment.device!r}; expected 'cpu' or 'cuda'")
+    if results.ceilings is not None:
+        check_ceilings(results.ceilings)
     for trial in results.trials:
         catalog.operation(trial.workload.operation)
         catalog.check_workload(trial.workload)

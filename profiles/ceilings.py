@@ -38,6 +38,23 @@ class Ceilings(msgspec.Struct, frozen=True, kw_only=True):
     l2_bytes: int | None = None
 
 
+class CeilingsError(ValueError):
+    """Ceilings that no device has."""
+
+
+def check_ceilings(ceilings: Ceilings) -> None:
+    """CeilingsError where a file's ceilings are none: sizes and rates are above zero, shares from 0 to 1."""
+    for one in ceilings.bandwidths:
+        if one.size_bytes < 1 or not one.gb_per_s > 0 or not 0 <= one.read_share <= 1:
+            raise CeilingsError(
+                f"{one.gb_per_s} GB/s at {one.size_bytes} bytes, {one.read_share} of them read, is no bandwidth; "
+                "accepted are sizes and rates above 0 and shares from 0 to 1"
+            )
+    rates = [*(one.tflop_per_s for one in ceilings.matmuls), ceilings.exp_per_s, ceilings.launch_ns]
+    if any(rate is not None and not rate > 0 for rate in rates):
+        raise CeilingsError(f"a ceiling is {min(r for r in rates if r is not None)}; accepted are numbers above 0")
+
+
 class Costs(msgspec.Struct, frozen=True, kw_only=True):
     """What one forward pass needs at least: reading inputs once and writing outputs once, with `read_bytes` of it
     read; useful FLOPs are the unmasked ones, executed FLOPs those that this implementation spends (None: unknown).

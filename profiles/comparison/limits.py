@@ -105,7 +105,7 @@ def _longest_first(found: Iterator[Limit]) -> tuple[Limit, ...]:
 def _needs(
     costs: Costs, counts: Counts | None, ceilings: Ceilings, workload: Workload, *, cold: bool
 ) -> Iterator[Limit]:
-    share = None if costs.read_bytes is None else costs.read_bytes / costs.least_bytes
+    share = None if costs.read_bytes is None or not costs.least_bytes else costs.read_bytes / costs.least_bytes
     rate = bandwidth(ceilings, costs.least_bytes, read_share=share, cold=cold)
     if rate:
         yield _memory(costs.least_bytes, rate)
