@@ -62,7 +62,11 @@ def comparisons(pairs: Sequence[Pair], *, confidence: float = CONFIDENCE) -> tup
 
     The pairs' metrics are of one name. Holm's correction spans those that can have a verdict.
     """
-    seen = {id(side.metric): _look(side, pair.plan) for pair in pairs for side in (pair.before, pair.after)}
+    seen: dict[int, _Seen] = {}
+    for pair in pairs:
+        for side in (pair.before, pair.after):
+            if id(side.metric) not in seen:
+                seen[id(side.metric)] = _look(side, pair.plan)
     estimates = [_estimate(pair, seen) for pair in pairs]
     able = {
         i: one for i, one in enumerate(estimates) if one is not None and one.error is not None and pairs[i].together
