@@ -116,7 +116,7 @@ def _second(line: _Line, frame: _Frame) -> str:
 
 
 def _drawn(made: Sequence[Visit]) -> list[Visit]:
-    """All where they are few, else the dearest of each stretch: no peak is lost."""
+    """All where they are few, else of each stretch the one whose first visit is dearest: no peak of those is lost."""
     stretch = math.ceil(len(made) / MOST_POINTS)
     stretches = (made[start : start + stretch] for start in range(0, len(made), stretch))
     return [max(visits, key=lambda visit: visit.first_ns) for visits in stretches]

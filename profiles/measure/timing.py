@@ -134,7 +134,7 @@ class Timing:
         if self._plan.load is not Load.SUSTAINED:
             return
         settling = load.Settling(self._device)
-        while not settling.over:
+        while not settling.over and not all(map(sweep.lost, warm)):
             for candidate in warm:
                 sweep.work(candidate, lambda c: settling.keep_busy(c.subject.call, share=len(warm)))
             settling.look()

@@ -27,8 +27,9 @@ from profiles.trace.summary import TraceSummary
 
 LOST = ("gpu_records_missing", "launches_without_slices", "no_gpu_activity", "no_steps")
 FAR = 0.25
-TRACED_FAR = 2.0
 """Share of `gpu_time` from which on the traced device time is in doubt."""
+TRACED_FAR = 2.0
+"""How many times the timed passes the traced ones of a CPU may take, or they it, before their times explain nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
