@@ -194,6 +194,31 @@ def test_the_ci_script_is_executable_and_valid() -> None:
     assert subprocess.run(["bash", "-n", script], check=False).returncode == 0
 
 
+def report(folder: Path, name: str, *messages: str) -> Path:
+    """Of a pass with one test that ran, and one that skipped for each message."""
+    skips = "".join(f'<testcase classname="t" name="n"><skipped message="{text}"/></testcase>' for text in messages)
+    (path := folder / name).write_text(f'<testsuites><testcase classname="t" name="ran"/>{skips}</testsuites>')
+    return path
+
+
+def unexpected_skips(*reports: Path) -> subprocess.CompletedProcess[str]:
+    script = ROOT / ".ci" / "skipped.py"
+    return subprocess.run([sys.executable, script, *reports], capture_output=True, text=True, check=False)
+
+
+def test_the_ci_script_lets_tests_skip_for_want_of_a_gpu_alone(tmp_path: Path) -> None:
+    fine = report(tmp_path, "fine.xml", "needs an NVIDIA GPU")
+    assert unexpected_skips(fine, fine).returncode == 0
+    told = unexpected_skips(fine, report(tmp_path, "lost.xml", "Redis does not answer"))
+    assert (told.returncode, told.stderr) == (1, "skipped, but must run here: t::n: Redis does not answer\n")
+
+
+def test_the_ci_script_fails_where_a_pass_left_no_report(tmp_path: Path) -> None:
+    told = unexpected_skips(report(tmp_path, "fine.xml"), tmp_path / "none.xml")
+    assert told.returncode == 1
+    assert "none.xml: its tests did not end" in told.stderr
+
+
 def test_the_installer_refuses_an_old_python_in_one_line() -> None:
     """Run as that Python would: it must parse there, and stop before anything newer."""
     source = (ROOT / "install.py").read_text().replace("if sys.version_info < (3, 11):", "if True:", 1)
