@@ -122,7 +122,7 @@ def _serve(slices: int, port: int) -> uvicorn.Server:
 
 def _data() -> dict[str, object]:
     lane = {"baseline": False, "summary": "synthetic", "note": "", "stages": 1}
-    lanes = [{**lane, "key": "AB"[run], "variant": f"run {run}", "url": f"run/{run}"} for run in (0, 1)]
+    lanes = [{**lane, "key": "AB"[run], "label": f"run {run}", "url": f"run/{run}"} for run in (0, 1)]
     return {"lanes": lanes, "view": None, "label": "Timelines"}
 
 

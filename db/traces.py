@@ -15,6 +15,7 @@ from db.models import RunRow, TimelineChunkRow, TraceRow
 from db.session import Database
 from db.store import TraceStore
 from db.timelines import CODEC, Chunk, chunks_of, tables_of, timeline_of
+from profiles.results import Finding
 from profiles.trace.summary import TraceSummary
 from profiles.trace.timeline import Timeline
 
@@ -68,16 +69,43 @@ def insert_trace(
     session.flush()
 
 
+@dataclass(frozen=True, slots=True)
+class TraceIdentity:
+    """Which trace it is: its number here, and the hash of its file."""
+
+    trace_id: int
+    sha256: str
+
+
+def identify_trace(db: Database, *, run_id: int | None = None, trace_id: int | None = None) -> TraceIdentity | None:
+    """The trace of that number, or of that run; None where there is none. It reads no more than it returns."""
+    query = select(TraceRow.id, TraceRow.sha256)
+    if run_id is None:
+        query = query.where(TraceRow.id == trace_id)
+    else:
+        query = query.join(RunRow, RunRow.trace_id == TraceRow.id).where(RunRow.id == run_id)
+    with db.read() as session:
+        found = session.execute(query).one_or_none()
+    return None if found is None else TraceIdentity(*found)
+
+
 def load_timeline(db: Database, run_id: int) -> Timeline | None:
     """The timeline of a run; None where none is stored. NotFound where there is no such run."""
     with db.read() as session:
         trace = _trace(session, run_id)
-        if trace is None:
-            return None
-        query = (
-            select(TimelineChunkRow.data).where(TimelineChunkRow.trace_id == trace.id).order_by(TimelineChunkRow.seq)
-        )
-        return timeline_of(trace.tables, session.scalars(query).all())
+        return None if trace is None else _timeline(session, trace)
+
+
+def load_timeline_of(db: Database, trace_id: int) -> Timeline:
+    """The timeline of a trace. NotFound where there is no such trace."""
+    with db.read() as session:
+        return _timeline(session, _row(session, trace_id))
+
+
+def trace_health(db: Database, trace_id: int) -> tuple[Finding, ...]:
+    """What is missing or impossible in a trace. NotFound where there is no such trace."""
+    with db.read() as session:
+        return _row(session, trace_id).health
 
 
 def trace_of_run(db: Database, run_id: int) -> str | None:
@@ -101,6 +129,18 @@ def open_raw(db: Database, store: TraceStore, run_id: int) -> BinaryIO:
     if trace is None:
         raise NotFound(f"run {run_id} has no trace")
     return store.open(trace.sha256)
+
+
+def _timeline(session: Session, trace: TraceRow) -> Timeline:
+    chunks = select(TimelineChunkRow.data).where(TimelineChunkRow.trace_id == trace.id).order_by(TimelineChunkRow.seq)
+    return timeline_of(trace.tables, session.scalars(chunks).all())
+
+
+def _row(session: Session, trace_id: int) -> TraceRow:
+    trace = session.get(TraceRow, trace_id)
+    if trace is None:
+        raise NotFound(f"there is no trace {trace_id}")
+    return trace
 
 
 def _trace(session: Session, run_id: int) -> TraceRow | None:

@@ -14,7 +14,7 @@ from app.charts.visit_tables import first_visits_html
 from app.comparison.choice import Choice
 from app.markup import page, section
 from app.timeline.component import Lane, timelines
-from app.timeline.routes import url
+from app.timeline.opened import url_of_run
 from db.views import ComparedRun
 from profiles import catalog
 from profiles.comparison.change import counted
@@ -127,12 +127,12 @@ def _lane(row: ComparedRow, choice: Choice, token: str | None) -> Lane:
     gain = row.speed_up
     return Lane(
         key=entry.key,
-        variant=entry.variant,
+        label=entry.variant,
         baseline=row.is_baseline,
         summary=_summary(entry, choice.by),
         note=f"{ratio(gain.ratio)} of the baseline’s speed" if gain and (gain.faster or gain.slower) else "",
         stages=len(catalog.operation(entry.workload.operation).stages),
-        url=url(entry.run_id, token=token),
+        url=url_of_run(entry.run_id, token=token),
     )
 
 

@@ -45,18 +45,19 @@ HTML = """
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lane:
-    """One run under the others. `summary` stands beside its name, `note` after its last slice.
+    """One run or trace under the others. `label` is its name: a variant, or a trace's file.
 
-    `stages` counts the stages of the operation; `url` is the run's columns, relative to the page.
+    `summary` stands beside the label, `note` after the last slice. `stages` counts the stages of the operation, 0
+    where there is none; `url` is where its columns are, relative to the page (`opened.url_of_run`, `url_of_trace`).
     """
 
     key: str
-    variant: str
-    baseline: bool
-    summary: str
-    note: str
-    stages: int
+    label: str
     url: str
+    baseline: bool = False
+    summary: str = ""
+    note: str = ""
+    stages: int = 0
 
 
 def timelines(lanes: Sequence[Lane], *, view: str | None, key: str, on_view: Callable[[str | None], None]) -> None:
@@ -73,7 +74,7 @@ def _told(view: str | None) -> str | None:
 
 
 def _label(lanes: Sequence[Lane]) -> str:
-    names = ", ".join(lane.variant for lane in lanes)
+    names = ", ".join(lane.label for lane in lanes)
     keys = "W and S zoom, A and D pan, 0 fits, / searches"
     return f"Timelines of {names}. {keys}. The kernel list below has the same figures."
 

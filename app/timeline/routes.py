@@ -1,105 +1,64 @@
-"""The routes that feed the canvas. A share token opens the runs of its own comparison and no others."""
+"""The routes that feed the canvas, alike for runs and for traces."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
 
 import msgspec
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import BaseRoute, Route
 
-from app.addresses import address, identity
 from app.context import database
 from app.timeline.chrome import chrome_json
 from app.timeline.encode import WIDEST, Window, encode
+from app.timeline.opened import Opened, Opener, load, open_run, open_trace
 from app.timeline.ranges import inside, summarise
-from app.timeline.shown import Part, Shown, show
+from app.timeline.shown import Part, Shown
 from app.timeline.slices_csv import slices_csv
-from db.errors import NotFound
-from db.session import Database
-from db.shares import look_up_link
-from db.traces import load_timeline, trace_of_run
 
 BINARY = "application/octet-stream"
 KEPT = {"Cache-Control": "private, max-age=600"}
-TIMELINES_KEPT = 4  # each takes some 30 bytes per slice
 LONGEST_QUERY = 200
 FARTHEST_NS = 1 << 60
 
-Answer = Callable[[Request], Response]
+Answer = Callable[[Request, Opened], Response]
 
 
 class BadQueryError(ValueError):
     """A parameter of the address makes no sense; the message says which and what is accepted."""
 
 
-def url(run_id: int, *, token: str | None = None) -> str:
-    """Relative to a page at the root. Its siblings end in `/range`, `/slices.csv` and `/chrome.json`."""
-    return address(f"api/v1/runs/{run_id}/timeline", token=token)
-
-
-def timeline(request: Request) -> Response:
+def timeline(request: Request, opened: Opened) -> Response:
     """All slices, or merged ones where there are too many; with `from`, `to` and `width`, merged for that picture."""
-    shown = _shown(request)
-    if shown is None:
-        return _nothing()
+    shown = _shown(request, opened)
     query = request.query_params.get("q", "")[:LONGEST_QUERY]
     return Response(encode(shown, _window(request), query=query), media_type=BINARY, headers=KEPT)
 
 
-def in_range(request: Request) -> Response:
-    shown = _shown(request)
-    if shown is None:
-        return _nothing()
-    found = summarise(shown, *_range(request))
+def in_range(request: Request, opened: Opened) -> Response:
+    found = summarise(_shown(request, opened), *_range(request))
     return Response(msgspec.json.encode(found), media_type="application/json", headers=KEPT)
 
 
-def slices(request: Request) -> Response:
+def slices(request: Request, opened: Opened) -> Response:
     """Of the range; of all that is shown without one."""
-    shown = _shown(request)
-    if shown is None:
-        return _nothing()
+    shown = _shown(request, opened)
     whole = "from" not in request.query_params
     rows = inside(shown, -FARTHEST_NS, FARTHEST_NS) if whole else inside(shown, *_range(request))
-    return _attached(StreamingResponse(slices_csv(shown, rows), media_type="text/csv; charset=utf-8"), request, "csv")
+    return _attached(StreamingResponse(slices_csv(shown, rows), media_type="text/csv; charset=utf-8"), opened, "csv")
 
 
-def chrome(request: Request) -> Response:
-    shown = _shown(request)
-    if shown is None:
-        return _nothing()
-    return _attached(StreamingResponse(chrome_json(shown.timeline), media_type="application/json"), request, "json")
+def chrome(request: Request, opened: Opened) -> Response:
+    drawn = _shown(request, opened).timeline
+    return _attached(StreamingResponse(chrome_json(drawn), media_type="application/json"), opened, "json")
 
 
-def _shown(request: Request) -> Shown | None:
-    """None alike for what does not exist, what has no timeline and what the token does not open."""
-    run_id, token = identity(request.path_params["run_id"]), request.query_params.get("token")
-    if run_id is None or (token is not None and not _opens(token, run_id)):
-        return None
+def _shown(request: Request, opened: Opened) -> Shown:
     part = request.query_params.get("part", Part.TYPICAL)
     if part not in tuple(Part):
         raise BadQueryError(f"part is {part!r}; expected one of {', '.join(map(repr, map(str, Part)))}")
-    try:
-        trace = trace_of_run(database(), run_id)
-    except NotFound:
-        return None
-    return None if trace is None else _loaded(database(), run_id, trace, Part(part))
-
-
-@lru_cache(maxsize=TIMELINES_KEPT)
-def _loaded(db: Database, run_id: int, trace: str, part: Part) -> Shown:
-    """Kept by the trace's hash: what a run shows may change, a trace never does."""
-    found = load_timeline(db, run_id)
-    assert found is not None, f"trace {trace} has no timeline"
-    return show(found, part)
-
-
-def _opens(token: str, run_id: int) -> bool:
-    shared = look_up_link(database(), token)
-    return shared is not None and any(entry.run_id == run_id for entry in shared.comparison.entries)
+    return load(database(), opened.trace, Part(part))
 
 
 def _window(request: Request) -> Window | None:
@@ -126,30 +85,28 @@ def _number(request: Request, name: str, *, least: int, most: int) -> int:
     return number
 
 
-def _attached(answer: Response, request: Request, kind: str) -> Response:
-    name = f"fusescope-run-{int(request.path_params['run_id'])}.{kind}"
-    answer.headers["Content-Disposition"] = f'attachment; filename="{name}"'
+def _attached(answer: Response, opened: Opened, kind: str) -> Response:
+    answer.headers["Content-Disposition"] = f'attachment; filename="{opened.name}.{kind}"'
     return answer
 
 
-def _nothing() -> Response:
-    return PlainTextResponse("there is no timeline of this run here\n", status_code=404)
-
-
-def _guarded(answer: Answer) -> Answer:
-    def guarded(request: Request) -> Response:
+def _answers(answer: Answer, opener: Opener) -> Callable[[Request], Response]:
+    def answered(request: Request) -> Response:
+        opened = opener(request)
+        if opened is None:
+            return PlainTextResponse("there is no such timeline here\n", status_code=404)
         try:
-            return answer(request)
+            return answer(request, opened)
         except BadQueryError as error:
             return PlainTextResponse(f"{error}\n", status_code=400)
 
-    return guarded
+    return answered
 
 
-PATH = "/api/v1/runs/{run_id}/timeline"
+ANSWERS = {"": timeline, "/range": in_range, "/slices.csv": slices, "/chrome.json": chrome}
+OPENERS = {"/api/v1/runs/{run_id}/timeline": open_run, "/api/v1/traces/{trace_id}/timeline": open_trace}
 timeline_routes: list[BaseRoute] = [
-    Route(PATH, _guarded(timeline)),
-    Route(f"{PATH}/range", _guarded(in_range)),
-    Route(f"{PATH}/slices.csv", _guarded(slices)),
-    Route(f"{PATH}/chrome.json", _guarded(chrome)),
+    Route(f"{path}{ending}", _answers(answer, opener))
+    for path, opener in OPENERS.items()
+    for ending, answer in ANSWERS.items()
 ]

@@ -59,7 +59,7 @@ class Bar {
     const state = lanes.map((lane) => lane.url).join();
     if (state === this.listed) return;
     this.listed = state;
-    this.files.replaceChildren(...lanes.map((lane) => element("li", {}, `${lane.key} ${lane.variant}: `,
+    this.files.replaceChildren(...lanes.map((lane) => element("li", {}, `${lane.key} ${lane.label}: `,
       element("a", { href: sibling(lane.url, "slices.csv", {}), download: "" }, "slices as CSV"), " · ",
       element("a", { href: sibling(lane.url, "chrome.json", {}), download: "" }, "Chrome JSON, for Perfetto"))));
   }

@@ -1,5 +1,7 @@
 // One picture of the view: axis, lanes, cursor, range, flow. A scene holds all that it needs; no state is kept here.
 
+const LABEL_PART = 0.6; // of a lane's first line: its label may be the long name of a file
+
 function drawTimeline(pen, scene) {
   const { view, layout, palette, pointer } = scene;
   pen.fillStyle = palette.ground;
@@ -37,7 +39,7 @@ function drawLane(pen, lane, scene) {
   }
   lane.seen = 0;
   if (lane.run) drawRows(pen, lane, scene);
-  drawHead(pen, lane, palette);
+  drawHead(pen, lane, scene);
   const why = lane.run ? emptiness(lane) : lane.message;
   if (!why) return;
   pen.font = `12px ${TEXT}`;
@@ -58,7 +60,7 @@ function drawRows(pen, lane, scene) {
   drawGutter(pen, lane, scene);
 }
 
-function drawHead(pen, lane, palette) {
+function drawHead(pen, lane, { layout, palette }) {
   const y = lane.top + HEAD / 2;
   pen.font = `600 10.5px ${TEXT}`;
   const box = Math.max(18, widthOf(pen, lane.key) + 8);
@@ -73,8 +75,9 @@ function drawHead(pen, lane, palette) {
   pen.textAlign = "left";
   pen.font = `12.5px ${MONO}`;
   pen.fillStyle = palette.ink;
-  pen.fillText(lane.variant, box + 8, y);
-  const used = box + 8 + widthOf(pen, lane.variant) + 12;
+  const label = clipped(pen, lane.label, (layout.width - box) * LABEL_PART);
+  pen.fillText(label, box + 8, y);
+  const used = box + 8 + widthOf(pen, label) + 12;
   pen.font = `12px ${TEXT}`;
   pen.fillStyle = palette.muted;
   pen.fillText([lane.summary, drawnText(lane), lane.run?.why].filter(Boolean).join(" · "), used, y);

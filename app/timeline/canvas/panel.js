@@ -12,7 +12,7 @@ function sliceFacts(lane, i) {
   const lines = [
     ["Name", element("code", {}, name.full)],
     many > 1 ? ["Merged", `the longest of ${COUNT(many)} slices that share this pixel; zoom in to tell them apart`] : null,
-    ["Row", `${lane.key} ${lane.variant} · ${track.name}`],
+    ["Row", `${lane.key} ${lane.label} · ${track.name}`],
     track.kind === run.main[0] ? ["Role", name.role] : null,
     ["Stages", stagesText(run, i, lane.stages)],
     ["Start", `${COUNT(run.start[i])} ns`],
@@ -39,7 +39,7 @@ function rangeTable(lane, found, length, url) {
   ]);
   const more = found.kernels.length - lines.length;
   return element("section", {},
-    element("h3", {}, element("b", {}, lane.key), ` ${lane.variant}`),
+    element("h3", {}, element("b", {}, lane.key), ` ${lane.label}`),
     ...(found.devices.length ? found.devices.map((device) => element("p", {}, deviceText(device, length))) : [element("p", {}, "Nothing ran in this range.")]),
     lines.length ? element("div", { className: "wide" }, table(["Kernel", "Role", "Calls", "Total µs", "Share"], lines)) : "",
     more > 0 ? element("p", {}, `${COUNT(more)} more names in the CSV.`) : "",

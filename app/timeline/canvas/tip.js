@@ -5,7 +5,7 @@ function hitAt(chart, x, y) {
     for (const row of lane.rows) {
       if (y < row.top || y >= row.top + row.height || x < chart.layout.gutter) continue;
       const slice = sliceAt(chart, lane.run, row, x, y);
-      return slice < 0 ? null : { lane: lane.key, variant: lane.variant, stages: lane.stages, run: lane.run, slice };
+      return slice < 0 ? null : { lane: lane.key, label: lane.label, stages: lane.stages, run: lane.run, slice };
     }
   }
   return null;
@@ -38,14 +38,14 @@ function showTip(tip, pointer, layout) {
   tip.style.top = `${pointer.y + 18}px`;
 }
 
-function facts({ run, slice, variant, stages }) {
+function facts({ run, slice, label, stages }) {
   const many = countOf(run, slice), time = run.busy ? run.busy[slice] : run.duration[slice];
   const kind = run.tracks[run.track[slice]].kind;
   if (many > 1) return `the longest of ${many.toLocaleString("en-US")} slices here, ${exactText(time)} together`;
   if (kind === "launches" || kind === "calls") return `host call · ${exactText(time)}`;
   if (kind !== run.main[0]) return `${kind === "ops" ? "operator" : "annotation"} · ${exactText(time)}`;
   const part = ((time / run.work) * 100).toFixed(1);
-  return [run.names[run.name[slice]].role, stagesText(run, slice, stages), exactText(time), `${part} % of ${variant}`].filter(Boolean).join(" · ");
+  return [run.names[run.name[slice]].role, stagesText(run, slice, stages), exactText(time), `${part} % of ${label}`].filter(Boolean).join(" · ");
 }
 
 function stagesText(run, slice, stages) {

@@ -20,6 +20,7 @@ from db.comparisons import comparison
 from db.jobs import submit_job
 from db.session import Database
 from db.shares import links, make_link, revoke_link
+from db.traces import identify_trace
 from db.views import ViewState
 from profiles import presets
 from profiles.reports import Compared
@@ -201,3 +202,22 @@ def test_token_opens_the_files_of_its_own_timelines_alone(site: Site, kind: str)
     assert site.client.get(f"/api/v1/runs/{own}/timeline/{kind}token={site.token}").status_code == 200
     assert site.client.get(f"/api/v1/runs/{foreign}/timeline/{kind}token={site.token}").status_code == 404
     assert site.client.get(f"/api/v1/runs/{own}/timeline/{kind}token=wrong").status_code == 404
+
+
+def test_a_trace_has_the_same_routes_as_the_run_that_it_is_of(site: Site) -> None:
+    run_id = site.run_ids(site.shared_id)[0]
+    trace = identify_trace(site.database, run_id=run_id)
+    assert trace is not None
+    of_run, of_trace = f"/api/v1/runs/{run_id}/timeline", f"/api/v1/traces/{trace.trace_id}/timeline"
+    for ending in ("", "/range?from=0&to=1000000000", "/slices.csv", "/chrome.json"):
+        found = site.client.get(f"{of_trace}{ending}")
+        assert (found.status_code, found.content) == (200, site.client.get(f"{of_run}{ending}").content)
+    named = site.client.get(f"{of_trace}/slices.csv").headers["content-disposition"]
+    assert named == f'attachment; filename="fusescope-trace-{trace.trace_id}.csv"'
+
+
+@pytest.mark.parametrize("number", ["9999", "0", "x", "9" * 30])
+def test_no_trace_is_404_and_so_is_one_that_a_token_does_not_show(site: Site, number: str) -> None:
+    assert site.client.get(f"/api/v1/traces/{number}/timeline").status_code == 404
+    assert site.client.get(f"/api/v1/traces/1/timeline?token={site.token}").status_code == 404
+    assert site.client.get("/api/v1/traces/1/timeline?token=wrong").status_code == 404

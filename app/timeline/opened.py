@@ -1,0 +1,82 @@
+"""Which trace an address opens: that of a run, or one by its own number. A share token opens what its comparison shows.
+
+None is answered alike for what does not exist, what has no timeline and what the token does not open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+
+from starlette.requests import Request
+
+from app.addresses import address, identity
+from app.context import database
+from app.timeline.shown import Part, Shown, show
+from db.session import Database
+from db.shares import look_up_link
+from db.traces import TraceIdentity, identify_trace, load_timeline_of, trace_health
+from db.views import ComparisonView
+from profiles.results import Finding
+
+TIMELINES_KEPT = 4  # each takes some 30 bytes per slice
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """`name` is what files of it are called."""
+
+    name: str
+    trace: TraceIdentity
+
+
+Opener = Callable[[Request], Opened | None]
+
+
+def url_of_run(run_id: int, *, token: str | None = None) -> str:
+    """Relative to a page at the root. Its siblings end in `/range`, `/slices.csv` and `/chrome.json`."""
+    return address(f"api/v1/runs/{run_id}/timeline", token=token)
+
+
+def url_of_trace(trace_id: int, *, token: str | None = None) -> str:
+    """As `url_of_run`, of a trace that no run may have."""
+    return address(f"api/v1/traces/{trace_id}/timeline", token=token)
+
+
+def open_run(request: Request) -> Opened | None:
+    run_id = identity(request.path_params["run_id"])
+    if run_id is None or not _allowed(request, lambda view: any(entry.run_id == run_id for entry in view.entries)):
+        return None
+    found = identify_trace(database(), run_id=run_id)
+    return None if found is None else Opened(f"fusescope-run-{run_id}", found)
+
+
+def open_trace(request: Request) -> Opened | None:
+    trace_id = identity(request.path_params["trace_id"])
+    if trace_id is None or not _allowed(
+        request, lambda view: any(each.trace_id == trace_id for each in getattr(view, "traces", ()))
+    ):
+        return None
+    found = identify_trace(database(), trace_id=trace_id)
+    return None if found is None else Opened(f"fusescope-trace-{trace_id}", found)
+
+
+@lru_cache(maxsize=TIMELINES_KEPT)
+def load(db: Database, trace: TraceIdentity, part: Part) -> Shown:
+    """A trace never changes: what was loaded is kept."""
+    return show(load_timeline_of(db, trace.trace_id), part)
+
+
+@lru_cache(maxsize=256)
+def health(db: Database, trace: TraceIdentity) -> tuple[Finding, ...]:
+    return trace_health(db, trace.trace_id)
+
+
+def _allowed(request: Request, shows: Callable[[ComparisonView], bool]) -> bool:
+    """Whether the token, where one is given, opens a comparison that shows it."""
+    token = request.query_params.get("token")
+    if token is None:
+        return True
+    shared = look_up_link(database(), token)
+    return shared is not None and shows(shared.comparison)
