@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import msgspec
 import torch
 
 from profiles.measure.device import DeviceLostError
@@ -73,6 +74,13 @@ def refused(variant: str, reason: str, receipt: Receipt | None = None) -> Run:
 
 def failed(variant: str, kind: FailureKind, message: str) -> Run:
     return Run(variant=variant, status=RunStatus.FAILED, failure=Failure(kind=kind, message=message))
+
+
+def after_timing(timed: Run, ended: Run) -> Run:
+    """How a variant ended that was timed before: what was found out stays, without the times of an unfinished run."""
+    return msgspec.structs.replace(
+        timed, status=ended.status, failure=ended.failure, metrics=(), costs=None, twin=(), deep=None
+    )
 
 
 def first_cause(error: BaseException) -> str:

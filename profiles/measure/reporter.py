@@ -54,7 +54,7 @@ class Reporter:
     def timed(self, candidate: Candidate, run: Run) -> None:
         self._outbox.send(Timed(run=with_circumstances(run, candidate)))
 
-    def traced_later(self, run: Run, *, trace_file: str) -> None:
+    def traced_later(self, run: Run, *, trace_file: str | None = None) -> None:
         """A run that another process had timed."""
         self._outbox.send(Finished(run=run, trace_file=trace_file))
 

@@ -18,7 +18,7 @@ from profiles.measure.compile_report import after_first_call
 from profiles.measure.correctness import check
 from profiles.measure.deep import deep_profile
 from profiles.measure.device import take_device
-from profiles.measure.failures import VariantError, YardstickError, code_of
+from profiles.measure.failures import VariantError, YardstickError, after_timing, code_of
 from profiles.measure.memory import call_memory
 from profiles.measure.recording import record
 from profiles.measure.refusal import explained
@@ -128,7 +128,11 @@ class Session:
                 self._reporter.timed(candidate, succeeded(candidate, self._module, self._workload))
                 timed.append(candidate)
         for candidate in timed:
-            if (file := self._trace(candidate)) is not None:
+            try:
+                file = self._trace(candidate)
+            except VariantError as error:
+                self._reporter.finish(candidate, error.run)
+            else:
                 self._reporter.finish(candidate, succeeded(candidate, self._module, self._workload), trace_file=file)
 
     @torch.no_grad()
@@ -136,23 +140,22 @@ class Session:
         """Complete the runs of variants that were timed in a process that died when it traced another."""
         for variant, run in timed.items():
             for candidate in self._built(variant, Beforehand(first_call_ns=0)):
-                if (file := self._trace(candidate)) is not None:
+                try:
+                    file = self._trace(candidate)
+                except VariantError as error:
+                    self._reporter.traced_later(after_timing(run, error.run))
+                else:
                     memory = candidate.memory.metrics() if candidate.memory is not None else ()
                     whole = msgspec.structs.replace(run, metrics=(*run.metrics, *memory), deep=candidate.deep)
                     self._reporter.traced_later(whole, trace_file=file)
 
-    def _trace(self, candidate: Candidate) -> str | None:
-        """The last step, after which the candidate's run is complete: the trace's file, or None where the run is sent
-        already, as failed."""
+    def _trace(self, candidate: Candidate) -> str:
+        """The last step, after which the candidate's run is complete: the trace's file."""
         file = f"{candidate.variant.replace('@', '_')}.json.gz"
         path = Path(self._spec.directory) / file
-        try:
-            with self._reporter.phase(candidate, Phase.TRACED), code_of(candidate.variant):
-                record(candidate.subject, self._device, path, steps=self._spec.plan.steps)
-                candidate.memory = call_memory(candidate.subject, self._device)
-                if self._spec.plan.deep and self._device.type == "cuda":
-                    candidate.deep = deep_profile(self._spec, candidate.variant)
-        except VariantError as error:
-            self._reporter.finish(candidate, error.run)
-            return None
+        with self._reporter.phase(candidate, Phase.TRACED), code_of(candidate.variant):
+            record(candidate.subject, self._device, path, steps=self._spec.plan.steps)
+            candidate.memory = call_memory(candidate.subject, self._device)
+            if self._spec.plan.deep and self._device.type == "cuda":
+                candidate.deep = deep_profile(self._spec, candidate.variant)
         return file

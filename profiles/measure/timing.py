@@ -66,7 +66,7 @@ class Timing:
         is not among them; a twin with its own first.
         """
         builds = Builds(self._device, self._cache, inputs)
-        sweep = Sweep(builds, self._does, seed=seed)
+        sweep = Sweep(builds, partial(self._does, {c.variant: c for c in candidates}), seed=seed)
         everyone = [one for candidate in candidates for one in (candidate, candidate.twin) if one is not None]
         with call_time.no_collection():
             warm = [c for c in everyone if sweep.work(c, partial(self._warm_up, subjects=len(everyone)))]
@@ -111,13 +111,16 @@ class Timing:
             enough=enough,
         )
 
-    def _does(self, candidate: Candidate, work: Callable[[Candidate], None]) -> bool:
-        """Whether the candidate's code went through `work`, within its contexts; where not, its run is sent."""
+    def _does(self, firsts: Mapping[str, Candidate], candidate: Candidate, work: Callable[[Candidate], None]) -> bool:
+        """Whether the candidate's code went through `work`, within its contexts; where not, its run is sent.
+
+        A twin's run is that of its first, of whom everything but the twin's times is known: `firsts` by variant.
+        """
         try:
             with self._listener.working_on(candidate), code_of(candidate.variant), _context(candidate):
                 work(candidate)
         except VariantError as error:
-            self._listener.finish(candidate, error.run)
+            self._listener.finish(firsts[candidate.variant], error.run)
             return False
         return True
 

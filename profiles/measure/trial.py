@@ -9,7 +9,7 @@ from pathlib import Path
 
 from profiles.measure.beforehand import Beforehand
 from profiles.measure.ceilings import tell_ceilings
-from profiles.measure.failures import failed
+from profiles.measure.failures import after_timing, failed
 from profiles.measure.forks import Spotlight, run_in_fork
 from profiles.measure.messages import Message, NewShape, Outbox, Passed, Timed, Trouble, Visiting, WindowMeasured
 from profiles.measure.probe import probe
@@ -159,7 +159,8 @@ class Trial:
             reason = f"at {self._where}: {reason}"
         elif kind is FailureKind.TIMEOUT and culprit in self._phases:
             reason = f"{reason} while {DOING[self._phases[culprit]]}"
-        self._receive(Finished(run=failed(culprit, kind, reason)))
+        run = failed(culprit, kind, reason)
+        self._receive(Finished(run=after_timing(self._timed[culprit], run) if culprit in self._timed else run))
 
     def _receive(self, message: Message) -> None:
         """Note what matters here; protocol events go on, the environment once."""

@@ -19,6 +19,7 @@ from profiles.workload import DType, Workload
 
 WAYS = ("well", "dies_when_tiny", "dies_when_large", "dies_after_some_calls", "raises", "is_wrong", "gives_nan")
 DEADLY = ("well", "hangs_after_some_calls", "wants_too_much", "reads_out_of_bounds")
+LATE = ("dies_when_traced", "raises_when_traced", "raises_as_a_twin")
 WALKERS = ("well", "dies_next_door", "dies_further_on", "raises_further_on", "is_wrong_further_on")
 LARGE = 1000
 FURTHER = LARGE + 3
@@ -102,6 +103,15 @@ def dies_when_traced(d: Doubling) -> Tensor:
     return _die() if marking() else d.x * 2
 
 
+def raises_when_traced(d: Doubling) -> Tensor:
+    return raises(d) if marking() else d.x * 2
+
+
+def raises_as_a_twin(d: Doubling) -> Tensor:
+    """A twin has a code object of its own."""
+    return d.x * 2 if sys._getframe().f_code is raises_as_a_twin.__code__ else raises(d)
+
+
 def wants_too_much(d: Doubling) -> Tensor:
     """2^50 numbers, where the input is not tiny."""
     return d.x * 2 if len(d.x) < LARGE else torch.ones(1 << 50, device=d.x.device)
@@ -154,7 +164,7 @@ OPERATION = catalog.Operation(
     baseline="well",
     implementations=tuple(
         catalog.Implementation(way, f"{__package__}.misbehaving:{way}", way)
-        for way in dict.fromkeys((*WAYS, *DEADLY, *WALKERS, "dies_when_traced", "well_too"))
+        for way in dict.fromkeys((*WAYS, *DEADLY, *WALKERS, *LATE, "well_too"))
     ),
 )
 

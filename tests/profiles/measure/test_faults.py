@@ -58,10 +58,10 @@ def test_what_is_timed_in_turns_is_of_one_session_and_what_is_not_is_not(tmp_pat
 
 
 def test_a_death_in_the_traced_pass_costs_the_others_no_times(tmp_path: Path) -> None:
-    variants = ("well", "dies_when_traced", "well_too")
+    variants = ("well", "dies_when_traced", "raises_when_traced", "well_too")
     with started(tmp_path, workload=DOUBLING, variants=variants, program=PROGRAM) as child:
         heard = heard_to_the_end(child)
-    first, dead, last = (heard.runs[variant] for variant in variants)
+    first, dead, raised, last = (heard.runs[variant] for variant in variants)
     assert dead.failure is not None
     assert dead.failure.kind is FailureKind.CRASHED
     assert [first.status, last.status] == [RunStatus.SUCCEEDED] * 2
@@ -71,3 +71,24 @@ def test_a_death_in_the_traced_pass_costs_the_others_no_times(tmp_path: Path) ->
     assert last.metric("peak_memory") is not None
     assert last.correctness is not None
     assert heard.finished["well_too"].trace_file == "well_too.json.gz"
+    for run in (dead, raised):
+        assert run.status is RunStatus.FAILED
+        assert run.correctness is not None, "whatever ends it later, it was checked"
+        assert session_of(run) == session_of(first)
+        assert run.metrics == ()
+    assert raised.failure is not None
+    assert raised.failure.message == "ZeroDivisionError: 1000 by zero"
+
+
+def test_a_twin_that_raises_ends_its_run_with_all_that_is_known_of_it(tmp_path: Path) -> None:
+    variants = ("well", "raises_as_a_twin")
+    with started(tmp_path, workload=DOUBLING, variants=variants, program=PROGRAM, twins=True) as child:
+        heard = heard_to_the_end(child)
+    well, run = (heard.runs[variant] for variant in variants)
+    assert run.failure is not None
+    assert run.failure.message == "ZeroDivisionError: 1000 by zero"
+    assert run.correctness is not None
+    assert run.correctness.passed
+    assert session_of(run) == session_of(well)
+    assert well.status is RunStatus.SUCCEEDED
+    assert well.twin
