@@ -109,7 +109,7 @@ class Builds:
         kept = rotation.weights(self._template) if self._keeps_weights(subject) else ()
         captured = parse_variant(subject.variant).execution is Execution.CUDAGRAPH
         most = MOST_CAPTURES if captured else rotation.MOST_COPIES
-        return self._cache.copies(self._template, kept=kept, room_bytes=room // 2)[:most]
+        return self._cache.copies(self._template, kept=kept, room_bytes=room // 2, most=most)
 
     def _place(self, build: int, subject: Subject, copies: Sequence[Any]) -> Place:
         there = tuple(subject.on(inputs) for inputs in copies)

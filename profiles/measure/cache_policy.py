@@ -34,8 +34,10 @@ class CacheState:
         for tensor, twin in rewrites:  # as an operator before would have left it: just written
             tensor.copy_(twin)
 
-    def copies(self, inputs: Any, *, kept: Sequence[Tensor], room_bytes: int) -> list[Any]:
-        """Fresh copies of `inputs` to be called in turn: one where the policy asks for no more.
+    def copies(
+        self, inputs: Any, *, kept: Sequence[Tensor], room_bytes: int, most: int = rotation.MOST_COPIES
+    ) -> list[Any]:
+        """Fresh copies of `inputs` to be called in turn, at most `most`: one where the policy asks for no more.
 
         The tensors in `kept` stay the same ones in all copies. In context the activations do among the copies: they
         are what the call before has touched, only the weights differ.
@@ -46,7 +48,7 @@ class CacheState:
         in_context = self.policy is CachePolicy.IN_CONTEXT
         rotated = rotation.weights(first) if in_context else rotation.tensors(first)
         number = rotation.copies_needed(
-            rotation.size_bytes(rotated), cache_bytes=l2_bytes(self._device), room_bytes=room_bytes
+            rotation.size_bytes(rotated), cache_bytes=l2_bytes(self._device), room_bytes=room_bytes, most=most
         )
         shared = (*kept, *(rotation.activations(first) if in_context else ()))
         return [first, *(rotation.copied(first, sharing=shared) for _ in range(number - 1))]

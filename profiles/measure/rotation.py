@@ -14,15 +14,16 @@ CACHES_BETWEEN = 3  # so many times the cache's size is read before the same cop
 MOST_COPIES = 64
 
 
-def copies_needed(size_bytes: int, *, cache_bytes: int, room_bytes: int) -> int:
-    """How many copies of inputs of `size_bytes` outgrow the cache; 1 where one does, or where there is no room.
+def copies_needed(size_bytes: int, *, cache_bytes: int, room_bytes: int, most: int = MOST_COPIES) -> int:
+    """How many copies of inputs of `size_bytes` outgrow the cache, at most `most`; 1 where one does, or where there is
+    no room.
 
     Without anything to read (0 bytes) nothing can be in the cache: 1.
     """
     if size_bytes <= 0:
         return 1
     outgrow = math.ceil(CACHES_BETWEEN * cache_bytes / size_bytes)
-    return max(1, min(outgrow, MOST_COPIES, room_bytes // size_bytes))
+    return max(1, min(outgrow, most, room_bytes // size_bytes))
 
 
 def copied(inputs: Any, *, sharing: Iterable[Tensor] = ()) -> Any:

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from profiles.measure import rotation
-from profiles.measure.builds import Builds, Place
+from profiles.measure.builds import MOST_CAPTURES, Builds, Place
 from profiles.measure.cache_policy import CacheState
 from profiles.measure.rotation import MOST_COPIES, activations, copied, copies_needed, size_bytes, tensors, weights
 from profiles.measure.subject import Subject
@@ -94,7 +94,7 @@ def test_memory_that_somebody_else_took_meanwhile_ends_no_trial() -> None:
 
 
 class TakenByOthers(CacheState):
-    def copies(self, inputs: Any, *, kept: Sequence[Tensor], room_bytes: int) -> list[Any]:  # noqa: ARG002 - as it is
+    def copies(self, inputs: Any, **how: Any) -> list[Any]:  # noqa: ARG002 - as it is
         raise torch.OutOfMemoryError("CUDA out of memory.")
 
 
@@ -208,6 +208,22 @@ def test_calls_take_the_copies_in_turn(monkeypatch: pytest.MonkeyPatch) -> None:
     called = [id(next(place.in_turn).inputs) for _ in range(12)]
     assert called == [id(s.inputs) for s in place.subjects] * 2
     assert place.single is place.subjects[0]
+
+
+def test_a_captured_variant_has_no_more_copies_made_than_it_captures(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = []
+
+    def counted(given: Any, **kept: Any) -> Any:
+        made.append(given)
+        return copied(given, **kept)
+
+    monkeypatch.setattr(rotation, "copied", counted)
+    state = OnDevice(CachePolicy.COLD, monkeypatch)
+    (place,) = Builds(CPU, state, inputs(1 << 12)).places(0, [subject("naive@cudagraph")])
+    assert len(place.subjects) == len(made) == MOST_CAPTURES
+    made.clear()
+    (place,) = Builds(CPU, state, inputs(1 << 12)).places(0, [subject("naive")])
+    assert len(place.subjects) == len(made) == MOST_COPIES
 
 
 def test_the_most_copies_are_bounded() -> None:
