@@ -37,14 +37,14 @@ def timeline_panel(rows: Sequence[ComparedRow], *, suffix: str, choice: Choice, 
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"panel-timelines{suffix}"):
         st.html(section("Timelines", aside="one forward pass each, from the traced pass"), width="content")
-        picked = _pick_lanes(list(drawn), choice.lanes, key=f"tv{suffix}")
+        picked = pick_lanes(list(drawn), choice.lanes, key=f"tv{suffix}")
         st.html(page(f'<div class="fs-hint">{HINT}</div>'))
     lanes = [_lane(row, choice, token) for key, row in drawn.items() if key in picked]
     if not lanes:
         st.caption("Pick a letter to draw its timeline.")
         return
     zoom = f"t{suffix}"
-    timelines(lanes, view=st.query_params.get(zoom, choice.zoom), key=f"timeline{suffix}", on_view=_keep(zoom))
+    timelines(lanes, view=st.query_params.get(zoom, choice.zoom), key=f"timeline{suffix}", on_view=keep_view(zoom))
 
 
 def kernel_panel(rows: Sequence[ComparedRow], *, suffix: str) -> None:
@@ -82,7 +82,7 @@ def _kernels(listed: dict[str, ComparedRow], suffix: str) -> None:
     on_cpu = all(row.entry.run is not None and row.entry.run.metric(By.GPU_TIME) is None for row in listed.values())
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"panel-kernels{suffix}"):
         st.html(section("Operators" if on_cpu else "Kernels", aside="of one forward pass"), width="content")
-        picked = _pick_one(keys, next(iter(listed)), key=f"kv{suffix}")
+        picked = pick_one(keys, next(iter(listed)), key=f"kv{suffix}")
     entry = listed[picked].entry
     assert entry.run is not None, "only runs with kernels are listed"
     stages = len(catalog.operation(entry.workload.operation).stages)
@@ -93,7 +93,7 @@ def _kernels(listed: dict[str, ComparedRow], suffix: str) -> None:
         st.html(health_html(entry.variant, entry.run.trace_health, entry.run.recorded))
 
 
-def _pick_lanes(keys: list[str], saved: tuple[str, ...], *, key: str) -> list[str]:
+def pick_lanes(keys: list[str], saved: tuple[str, ...], *, key: str) -> list[str]:
     """In the order of the rows, whatever the order of the clicks."""
     shown = sorted(keys, key=lambda name: (len(name), name))
     picked = st.segmented_control(
@@ -108,7 +108,7 @@ def _pick_lanes(keys: list[str], saved: tuple[str, ...], *, key: str) -> list[st
     return picked[:MOST_LANES]
 
 
-def _pick_one(keys: list[str], usual: str, *, key: str) -> str:
+def pick_one(keys: list[str], usual: str, *, key: str) -> str:
     picked = st.segmented_control(
         "Kernels of",
         keys,
@@ -146,7 +146,7 @@ def _summary(entry: ComparedRun, by: By) -> str:
     return " · ".join([*words, *([kinds + doubt] if kinds else [])])
 
 
-def _keep(name: str) -> Callable[[str | None], None]:
+def keep_view(name: str) -> Callable[[str | None], None]:
     """Write the view that a person rests at into the address; the whole timeline stays out of it.
 
     What is there is not written again: it would undo a step back that is on its way.

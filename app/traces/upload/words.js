@@ -1,0 +1,40 @@
+// Sizes, speeds and states in words.
+
+const UNITS = [["GB", 1e9], ["MB", 1e6], ["kB", 1e3]];
+const PATIENCE_MS = 15_000;
+
+function size(bytes) {
+  const [unit, factor] = UNITS.find(([, factor]) => bytes >= factor) ?? ["bytes", 1];
+  const value = bytes / factor;
+  return `${value.toFixed(factor > 1 && value < 10 ? 1 : 0)} ${unit}`;
+}
+
+function sendingText(upload) {
+  const share = upload.file.size ? Math.floor((upload.sent / upload.file.size) * 100) : 100;
+  const speed = upload.speed ? ` · ${size(upload.speed)}/s` : "";
+  return `${size(upload.sent)} of ${size(upload.file.size)} · ${share} %${speed}`;
+}
+
+// What a file is at, beside its name; the reason of a refusal is the server's own sentence.
+function stateText(upload) {
+  switch (upload.state) {
+    case "waiting": return `${size(upload.file.size)}, next`;
+    case "sending": return upload.sent < upload.file.size ? sendingText(upload) : `${size(upload.file.size)} sent, being stored`;
+    case "queued": return performance.now() - upload.since > PATIENCE_MS ? "waiting for a worker; none has taken it yet" : "waiting for a worker";
+    case "running": return "being read";
+    case "done": return "read";
+    case "cancelled": return "cancelled, nothing was kept";
+    default: return upload.reason;
+  }
+}
+
+// `qwen decode` of `17_qwen decode.json.gz`: what a comparison is called until a person renames it.
+function stem(name) {
+  return name.replace(/(\.(json|gz|sqlite|sqlite3|db|pt|trace))+$/i, "") || name;
+}
+
+function batchName(uploads) {
+  const names = uploads.map((upload) => stem(upload.file.name));
+  const name = names.length < 3 ? names.join(" and ") : `${names[0]} and ${names.length - 1} more`;
+  return [...name].slice(0, 120).join("");
+}
