@@ -11,6 +11,7 @@ from profiles.trace.errors import TraceTooLarge
 from profiles.trace.kineto_document import DeviceProperties, Event, KinetoDocument, Loose
 from profiles.trace.launch_shapes import LaunchShapes
 from profiles.trace.model import ABSENT, GPU_KINDS, Device, SliceKind, Trace, TraceLimits, Track
+from profiles.trace.ranks import Rank, rank_of
 from profiles.trace.wording import counted
 
 _IGNORED = -1
@@ -85,6 +86,7 @@ class _Recording:
     def trace(self, document: KinetoDocument) -> Trace:
         names, slices, findings = self._columns.finish(tuple(self._names))
         tracks = tuple(self._named_track(key) for key in self._tracks)
+        rank, unclear = _rank(document)
         other = next(filter(None, (_OTHER_ACCELERATOR.match(str(category)) for category in self._kinds)), None)
         return Trace(
             format="kineto",
@@ -92,11 +94,12 @@ class _Recording:
             tracks=tracks,
             slices=slices,
             devices=_devices(tracks, document.devices),
-            findings=(*_document_findings(document), *findings, *nameless(self._nameless)),
+            findings=(*_document_findings(document), *findings, *nameless(self._nameless), *unclear),
             records=document.records,
             epoch_ns=document.epoch_ns,
             other_accelerator=other[1] if other else None,
             shapes=self._shapes.shapes(),
+            rank=rank,
         )
 
     @staticmethod
@@ -147,6 +150,17 @@ def _devices(tracks: tuple[Track, ...], properties: list[DeviceProperties]) -> t
     shared = names.pop() if len(names) == 1 else None
     used = sorted({track.device for track in tracks if track.device is not None})
     return tuple(Device(index=index, name=by_index.get(index, shared)) for index in used)
+
+
+def _rank(document: KinetoDocument) -> tuple[Rank | None, tuple[Finding, ...]]:
+    if document.distributed is None:
+        return None, ()
+    host, group = document.texts.get("host_name"), document.texts.get("group_trace_id")
+    try:
+        return rank_of(document.distributed, host=host, trace_group=group), ()
+    except ValueError as error:
+        message = f"distributedInfo tells no rank that can be read ({error})"
+        return None, (Finding(code="unclear_rank", message=message, count=1),)
 
 
 def _document_findings(document: KinetoDocument) -> Iterator[Finding]:

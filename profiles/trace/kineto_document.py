@@ -48,6 +48,7 @@ class DeviceProperties(msgspec.Struct, gc=False):
 _EVENT = msgspec.json.Decoder(Event)
 _EVENTS = msgspec.json.Decoder(list[Event])
 _DEVICES = msgspec.json.Decoder(list[DeviceProperties])
+_TEXTS = ("host_name", "group_trace_id")
 _CUT_SHORT = "Input data was truncated"  # msgspec's words for text that is right as far as it goes
 _BROKEN = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
@@ -59,6 +60,8 @@ class KinetoDocument:
         self._window = JsonWindow(blocks, max_nesting=limits.max_nesting)
         self.devices: list[DeviceProperties] = []
         self.epoch_ns = 0
+        self.distributed: bytes | None = None
+        self.texts: dict[str, str] = {}
         self.records = 0
         self.repaired = 0
         self.malformed = 0
@@ -110,6 +113,10 @@ class KinetoDocument:
                 self.devices = _DEVICES.decode(text)
             elif key == "baseTimeNanoseconds":
                 self.epoch_ns = msgspec.json.decode(text, type=int)
+            elif key == "distributedInfo":
+                self.distributed = text
+            elif key in _TEXTS:
+                self.texts[key] = msgspec.json.decode(text, type=str)
         except _BROKEN:
             self.malformed += 1
 

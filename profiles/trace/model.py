@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from profiles.results import Finding
+from profiles.trace.ranks import Rank
 
 Int64s = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
@@ -109,7 +110,7 @@ class Trace:
 
     `records` counts all that the file holds, of whatever kind. `epoch_ns` is the absolute time of the clock's zero.
     `other_accelerator` names a vendor's records that are no GPU kernels. Timestamps were written in `unit`. The file
-    tells nothing of the kinds in `absent`, not even that there were none.
+    tells nothing of the kinds in `absent`, not even that there were none. `rank` is None where it tells of none.
     """
 
     format: str
@@ -124,3 +125,4 @@ class Trace:
     shapes: tuple[LaunchShape, ...] = ()
     unit: str = "us"
     absent: frozenset[SliceKind] = frozenset()
+    rank: Rank | None = None
