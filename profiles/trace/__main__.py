@@ -14,7 +14,8 @@ from pathlib import Path
 import msgspec
 
 from profiles.lifeline import die_with
-from profiles.trace.child import FORWARD, MEMORY_LIMIT, NO_DEVICE, SUMMARY, TIME_LIMIT_S, TIMELINE, Status
+from profiles.trace.child import CONTENTS, FORWARD, MEMORY_LIMIT, NO_DEVICE, SUMMARY, TIME_LIMIT_S, TIMELINE, Status
+from profiles.trace.contents import contents
 from profiles.trace.errors import TraceError, TraceTooLarge
 from profiles.trace.forward import per_forward
 from profiles.trace.limits import trace_limits
@@ -55,6 +56,7 @@ def _parse(file: Path, *, device: str, output: Path) -> None:
     (output / SUMMARY).write_bytes(msgspec.json.encode(summarise(trace)))
     if device != NO_DEVICE:
         (output / FORWARD).write_bytes(msgspec.json.encode(per_forward(trace, device=device)))
+    (output / CONTENTS).write_bytes(msgspec.json.encode(contents(trace)))
     save_timeline(timeline(trace), output / TIMELINE)
 
 

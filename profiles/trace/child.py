@@ -11,6 +11,7 @@ from pathlib import Path
 
 import msgspec
 
+from profiles.trace.contents import TraceContents
 from profiles.trace.errors import TraceError, TraceTooLarge
 from profiles.trace.forward import ForwardSummary
 from profiles.trace.summary import TraceSummary
@@ -18,7 +19,7 @@ from profiles.trace.summary import TraceSummary
 MEMORY_LIMIT = 2 << 30
 TIME_LIMIT_S = 120.0
 NO_DEVICE = "-"
-SUMMARY, FORWARD, TIMELINE = "summary.json", "forward.json", "timeline.npz"
+SUMMARY, FORWARD, CONTENTS, TIMELINE = "summary.json", "forward.json", "contents.json", "timeline.npz"
 _PROJECT = Path(__file__).parents[2]
 _ONE_THREAD = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 _OUT_OF_TIME = (-signal.SIGXCPU, -signal.SIGKILL)
@@ -36,6 +37,7 @@ class ParsedTrace(msgspec.Struct, frozen=True, kw_only=True):
 
     summary: TraceSummary
     forward: ForwardSummary | None
+    contents: TraceContents
     timeline_path: Path
 
 
@@ -96,5 +98,6 @@ def _results(directory: Path, device: str | None) -> ParsedTrace:
     return ParsedTrace(
         summary=msgspec.json.decode((directory / SUMMARY).read_bytes(), type=TraceSummary),
         forward=msgspec.json.decode(forward, type=ForwardSummary) if forward is not None else None,
+        contents=msgspec.json.decode((directory / CONTENTS).read_bytes(), type=TraceContents),
         timeline_path=directory / TIMELINE,
     )

@@ -284,7 +284,7 @@ def test_the_parse_child_unpacks_into_the_folder_that_it_was_given(
     untouched_ns = elsewhere.stat().st_mtime_ns
     assert parse_in_child(packed, device=None, directory=folder).summary.kernels == 1
     assert elsewhere.stat().st_mtime_ns == untouched_ns
-    assert sorted(path.name for path in folder.iterdir()) == ["summary.json", "timeline.npz"]
+    assert sorted(path.name for path in folder.iterdir()) == ["contents.json", "summary.json", "timeline.npz"]
 
 
 @pytest.fixture(scope="module")

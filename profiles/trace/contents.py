@@ -1,0 +1,110 @@
+"""What a trace holds for comparing it with others: its kernels by name, its steps, and the order of launches.
+
+Everything is by launch, as `profiles.trace.steps` has it; what cannot be told of a step is None or empty, never 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+import numpy as np
+
+from profiles.trace.callers import open_operators
+from profiles.trace.health import find_unlinked
+from profiles.trace.launches import find_launches
+from profiles.trace.model import GPU_KINDS, Int64s, SliceKind, Trace
+from profiles.trace.ranks import Rank
+from profiles.trace.seen_kernels import SeenKernel, seen_kernels
+from profiles.trace.sequence import Caller, sequenced
+from profiles.trace.steps import Step, find_steps
+from profiles.trace.work import StepWork, Work, Works
+
+__all__ = ["Caller", "SeenKernel", "StepWork", "TraceContents", "Work", "contents"]
+
+MOST_STEPS = 256
+MOST_PLACES = 20_000
+_YEAR_2010_NS, _YEAR_2100_NS = 1_262_304_000 * 10**9, 4_102_444_800 * 10**9
+
+
+class TraceContents(msgspec.Struct, frozen=True, kw_only=True):
+    """`kernels` come the longest in all first. `steps` are the first 256 of `step_count`.
+
+    The sequence is of the step of middle length on the device (`typical`, its name), by launch; of the whole recording
+    where no steps are told. It has at most 20,000 places: `cut` says how many more there were. `sequence` is the place
+    in `kernels`, and beside it stand `durations_ns`, `caller_of` (the place in `callers`, -1 for none) and
+    `instance_of` (a number for the call of the outermost operator, -1 for none: kernels with an equal one were launched
+    by one call).
+    """
+
+    kernels: tuple[SeenKernel, ...]
+    whole: Work
+    steps: tuple[StepWork, ...] = ()
+    step_count: int = 0
+    typical: str | None = None
+    sequence: tuple[int, ...] = ()
+    durations_ns: tuple[int, ...] = ()
+    callers: tuple[Caller, ...] = ()
+    caller_of: tuple[int, ...] = ()
+    instance_of: tuple[int, ...] = ()
+    cut: int = 0
+    rank: Rank | None = None
+
+
+def contents(trace: Trace) -> TraceContents:
+    launches = find_launches(trace)
+    steps = find_steps(trace, launches)
+    unlinked = find_unlinked(trace, launches)
+    works = Works(trace, launches, unlinked)
+    told_steps = steps[:MOST_STEPS]
+    step_works = tuple(works.of_step(step) for step in told_steps)
+    told = [work.work.kernels is not None for work in step_works]
+    typical = _typical(told_steps, step_works) if any(told) else None
+    every = trace.slices.of(SliceKind.KERNEL)
+    opened = open_operators(trace, launches.call_of[every])
+    slices_of_steps = [step.slices for step in told_steps] if all(told) else []
+    kernels = seen_kernels(trace, launches, unlinked, opened=opened, steps=slices_of_steps)
+    rows = _kernels(trace, typical.slices) if typical else every
+    sequence = sequenced(trace, launches, rows, opened=opened, most=MOST_PLACES)
+    place = {kernel.name: at for at, kernel in enumerate(kernels)}
+    names = [trace.names[number] for number in trace.slices.name[sequence.rows].tolist()]
+    return TraceContents(
+        kernels=kernels,
+        whole=works.of_all(),
+        steps=step_works,
+        step_count=len(steps),
+        typical=typical.name if typical else None,
+        sequence=tuple(place[name] for name in names),
+        durations_ns=tuple(trace.slices.duration_ns[sequence.rows].tolist()),
+        callers=sequence.callers,
+        caller_of=tuple(sequence.caller_of.tolist()),
+        instance_of=tuple(sequence.instance_of.tolist()),
+        cut=len(rows) - len(sequence.rows),
+        rank=_timed(trace),
+    )
+
+
+def _kernels(trace: Trace, rows: Int64s) -> Int64s:
+    kernels: Int64s = rows[trace.slices.kind[rows] == SliceKind.KERNEL]
+    return kernels
+
+
+def _typical(steps: Sequence[Step], works: Sequence[StepWork]) -> Step:
+    """The one of middle length on the device, of two the shorter, the first of equal ones. Steps that launched nothing
+    (a mark after the last one) are passed over, unless no step launched anything."""
+    told = [(work.work.span_ns or 0, at) for at, work in enumerate(works) if work.work.kernels is not None]
+    spans = sorted(span for span in told if span[0]) or told
+    return steps[spans[(len(spans) - 1) // 2][1]]
+
+
+def _timed(trace: Trace) -> Rank | None:
+    """The rank with the time that it was recorded at: of the GPU's work, else of all that there is."""
+    slices = trace.slices
+    rows = slices.of(*GPU_KINDS)
+    rows = rows if len(rows) else np.arange(len(slices))
+    if trace.rank is None or not len(rows):
+        return trace.rank
+    start, end = trace.epoch_ns + int(slices.start_ns[rows].min()), trace.epoch_ns + int(slices.end_ns[rows].max())
+    if not _YEAR_2010_NS < start < end < _YEAR_2100_NS:
+        return trace.rank
+    return msgspec.structs.replace(trace.rank, started_ns=start, ended_ns=end)

@@ -1,0 +1,71 @@
+"""Kernels in the order in which they were launched, each with what stood around its launch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import msgspec
+import numpy as np
+
+from profiles.trace.callers import OpenOperators
+from profiles.trace.launches import Launches
+from profiles.trace.model import ABSENT, Int64s, Trace
+
+
+class Caller(msgspec.Struct, frozen=True, kw_only=True):
+    """What stood around a launch: the operators open on its thread, the outermost first, and the nn.Module's path."""
+
+    operators: tuple[str, ...] = ()
+    module: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Sequenced:
+    """Kernels' rows by launch; beside each the place in `callers` and a number for the outermost operator's call, or
+    ABSENT."""
+
+    rows: Int64s
+    callers: tuple[Caller, ...]
+    caller_of: Int64s
+    instance_of: Int64s
+
+
+def sequenced(trace: Trace, launches: Launches, kernels: Int64s, *, opened: OpenOperators, most: int) -> Sequenced:
+    """The first `most` of them, whose calls `opened` has. Those of one launch, and those whose launch is not in the
+    file, come by their own start."""
+    starts = trace.slices.start_ns
+    call_of = launches.call_of[kernels]
+    launched_ns = np.where(call_of == ABSENT, starts[kernels], starts[call_of])
+    order = np.lexsort((starts[kernels], launched_ns))[:most]
+    rows, places = kernels[order], opened.places(call_of[order])
+    used, which = np.unique(places, return_inverse=True)
+    stacks = np.append(opened.rows, np.full((len(opened.rows), 1), ABSENT), axis=1)[:, used]
+    names = np.where(stacks == ABSENT, ABSENT, trace.slices.name[stacks])
+    distinct, caller = np.unique(names, axis=1, return_inverse=True)
+    callers = [Caller(operators=_named(trace, column)) for column in distinct.T.tolist()]
+    return Sequenced(
+        rows=rows,
+        callers=tuple(callers),
+        caller_of=_without_empty(callers, caller.reshape(-1)[which]),
+        instance_of=_numbered(np.append(opened.outermost, ABSENT)[places]),
+    )
+
+
+def _named(trace: Trace, numbers: list[int]) -> tuple[str, ...]:
+    return tuple(trace.names[number] for number in numbers if number != ABSENT)
+
+
+def _without_empty(callers: list[Caller], caller_of: Int64s) -> Int64s:
+    told = np.array([bool(caller.operators) for caller in callers], np.bool_)
+    return np.where(told[caller_of], caller_of, ABSENT) if len(callers) else caller_of
+
+
+def _numbered(rows: Int64s) -> Int64s:
+    """Numbers from 0 in order of first appearance."""
+    known = rows != ABSENT
+    _, first, which = np.unique(rows[known], return_index=True, return_inverse=True)
+    rank = np.empty(len(first), np.int64)
+    rank[np.argsort(first)] = np.arange(len(first))
+    numbers = np.full(len(rows), ABSENT, np.int64)
+    numbers[known] = rank[which]
+    return numbers
