@@ -3,10 +3,12 @@
 from pathlib import Path
 
 import msgspec
+from sqlalchemy import update
 
 from db.bundles import export_comparison, import_bundle
 from db.ceilings import environments_with_ceilings, store_ceilings
 from db.comparisons import comparison
+from db.models import EnvironmentRow
 from db.session import Database
 from db.store import TraceStore
 from profiles.bundle import read_bundle, write_bundle
@@ -62,6 +64,31 @@ def test_a_bundle_brings_ceilings_and_takes_them_along(database: Database, tmp_p
     assert shown(database, made) == [FIRST]
     export_comparison(database, store, made, tmp_path / "out")
     assert read_bundle(tmp_path / "out").results == (results,)
+
+
+def test_a_worker_measures_its_own_where_the_ceilings_came_with_a_bundle(database: Database, tmp_path: Path) -> None:
+    store = TraceStore((tmp_path / "traces").as_uri())
+    trial = Trial(workload=attention(), runs=(measured("naive"),))
+    results = Results(preset=None, plan=Plan(), environment=H200, trials=(trial,), name="H200", ceilings=LATER)
+    write_bundle(tmp_path / "bundle", results, {})
+    made = import_bundle(database, store, tmp_path / "bundle").comparison_ids[0]
+    assert shown(database, made) == [LATER]
+    assert environments_with_ceilings(database) == ()
+    store_ceilings(database, H200, FIRST)
+    assert shown(database, made) == [FIRST]
+    assert environments_with_ceilings(database) == (H200.digest,)
+    import_bundle(database, store, tmp_path / "bundle")
+    assert shown(database, made) == [FIRST]
+
+
+def test_of_ceilings_that_older_versions_stored_nobody_knows_who_measured_them(database: Database) -> None:
+    job = measure(database, measured("naive"), environment=H200)
+    with database.begin() as session:
+        session.execute(update(EnvironmentRow).values(ceilings=LATER))
+    assert shown(database, job.comparison_id) == [LATER]
+    assert environments_with_ceilings(database) == ()
+    store_ceilings(database, H200, FIRST)
+    assert shown(database, job.comparison_id) == [FIRST]
 
 
 def test_a_known_run_that_comes_with_ceilings_brings_them(database: Database, tmp_path: Path) -> None:
