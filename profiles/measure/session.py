@@ -154,7 +154,8 @@ class Session:
         file = f"{candidate.variant.replace('@', '_')}.json.gz"
         path = Path(self._spec.directory) / file
         with self._reporter.phase(candidate, Phase.TRACED), code_of(candidate.variant):
-            record(candidate.subject, self._device, path, steps=self._spec.plan.steps)
+            note = record(candidate.subject, self._device, path, steps=self._spec.plan.steps)
+            candidate.times.notes += [note] if note is not None else []
             candidate.memory = call_memory(candidate.subject, self._device)
             if self._spec.plan.deep and self._device.type == "cuda":
                 candidate.deep = deep_profile(self._spec, candidate.variant)
