@@ -16,6 +16,7 @@ from db.timelines import Chunk, chunks_of
 from db.traces import insert_trace
 from profiles.bundle import Bundle, BundleError, extract_trace
 from profiles.trace.child import parse_in_child
+from profiles.trace.contents import TraceContents
 from profiles.trace.errors import TraceError
 from profiles.trace.summary import TraceSummary
 from profiles.trace.timeline import Timeline, load_timeline
@@ -28,6 +29,7 @@ class ReadTrace:
     sha256: str
     path: Path
     summary: TraceSummary
+    contents: TraceContents
     timeline: Timeline
     chunks: tuple[Chunk, ...]
 
@@ -51,6 +53,7 @@ def store_traces(session: Session, store: TraceStore, traces: Iterable[ReadTrace
             timeline=trace.timeline,
             chunks=trace.chunks,
             summary=trace.summary,
+            contents=trace.contents,
         )
 
 
@@ -65,5 +68,10 @@ def _read(bundle: Bundle, sha256: str, directory: Path) -> ReadTrace:
     except (TraceError, ValueError) as error:
         raise BundleError(f"{bundle.path}: traces/{sha256}.json.gz: {error}") from error
     return ReadTrace(
-        sha256=sha256, path=path, summary=parsed.summary, timeline=timeline, chunks=tuple(chunks_of(timeline))
+        sha256=sha256,
+        path=path,
+        summary=parsed.summary,
+        contents=parsed.contents,
+        timeline=timeline,
+        chunks=tuple(chunks_of(timeline)),
     )

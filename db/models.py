@@ -26,12 +26,13 @@ from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 from db.clock import now
 from db.columns import AnyText, Json, Moment, Samples, values_of
 from db.records import RunRecord, TimelineTables, VariantSteps
-from db.views import TrialStatus, ViewState
+from db.views import ComparisonKind, ImportFailureKind, ImportStatus, TrialStatus, ViewState
 from profiles.ceilings import Ceilings
 from profiles.environment import Environment
 from profiles.job import JobRequest
 from profiles.plan import Plan
 from profiles.results import FailureKind, Finding, Role, RunStatus
+from profiles.trace.contents import TraceContents
 from profiles.trace.summary import TraceSummary
 from profiles.worker import Capabilities
 from profiles.workload import Workload
@@ -189,7 +190,9 @@ class KernelStatRow(Row):
 
 
 class TraceRow(Row):
-    """A recorded timeline. The raw file lies in the trace store under its SHA-256; the slices in `timeline_chunk`."""
+    """A recorded timeline. The raw file lies in the trace store under its SHA-256; the slices in `timeline_chunk`.
+
+    `contents` is what it is compared by; None for one that was stored before there was such a thing."""
 
     __tablename__ = "trace"
 
@@ -199,8 +202,27 @@ class TraceRow(Row):
     slices: Mapped[int] = mapped_column(BigInteger)
     health: Mapped[tuple[Finding, ...]] = mapped_column(Json(tuple[Finding, ...]))
     summary: Mapped[TraceSummary] = mapped_column(Json(TraceSummary))
-    tables: Mapped[TimelineTables] = mapped_column(Json(TimelineTables))
+    tables: Mapped[TimelineTables] = mapped_column(Json(TimelineTables), deferred=True)
+    contents: Mapped[TraceContents | None] = mapped_column(Json(TraceContents), deferred=True)
     stored_at: Mapped[datetime] = mapped_column(Moment, default=now())
+
+
+class TraceKernelRow(Row):
+    """One kernel in the whole of a trace; `place` keeps the order of `TraceContents.kernels`."""
+
+    __tablename__ = "trace_kernel"
+
+    trace_id: Mapped[int] = mapped_column(ForeignKey("trace.id"), primary_key=True)
+    place: Mapped[int] = mapped_column(Integer, primary_key=True)
+    kernel_id: Mapped[int] = mapped_column(ForeignKey("kernel.id"), index=True)
+    short_name: Mapped[str] = mapped_column(AnyText)
+    role: Mapped[Role] = mapped_column(values_of(Role))
+    calls: Mapped[int] = mapped_column(BigInteger)
+    total_ns: Mapped[int] = mapped_column(BigInteger)
+    min_ns: Mapped[int] = mapped_column(BigInteger)
+    p50_ns: Mapped[int] = mapped_column(BigInteger)
+    p95_ns: Mapped[int] = mapped_column(BigInteger)
+    max_ns: Mapped[int] = mapped_column(BigInteger)
 
 
 class TimelineChunkRow(Row):
@@ -217,11 +239,41 @@ class TimelineChunkRow(Row):
     data: Mapped[bytes] = mapped_column(LargeBinary)
 
 
+class ImportedTraceRow(Row):
+    """A trace file from elsewhere; its claim is like a trial's. `spool` names the file in the store's import area until
+    it is read; once it is, the trace's own place has it."""
+
+    __tablename__ = "imported_trace"
+    __table_args__ = (Index("ix_imported_trace_status_lease_until", "status", "lease_until"),)
+
+    id: Mapped[int] = mapped_column(Key, primary_key=True)
+    name: Mapped[str] = mapped_column(AnyText)
+    file_name: Mapped[str] = mapped_column(AnyText)
+    sha256: Mapped[str] = mapped_column(Digest, unique=True)
+    size_bytes: Mapped[int] = mapped_column(BigInteger)
+    spool: Mapped[str | None] = mapped_column(String(64))
+    status: Mapped[ImportStatus] = mapped_column(values_of(ImportStatus), default=ImportStatus.QUEUED)
+    attempt: Mapped[int] = mapped_column(Integer, default=0)
+    owner: Mapped[str | None] = mapped_column(Text)
+    lease_until: Mapped[datetime | None] = mapped_column(Moment)
+    failure_kind: Mapped[ImportFailureKind | None] = mapped_column(values_of(ImportFailureKind))
+    failure_message: Mapped[str | None] = mapped_column(AnyText)
+    trace_id: Mapped[int | None] = mapped_column(ForeignKey("trace.id"), index=True)
+    submitted_by: Mapped[str | None] = mapped_column(AnyText)
+    submitted_at: Mapped[datetime] = mapped_column(Moment, default=now(), index=True)
+    published_at: Mapped[datetime] = mapped_column(Moment, default=now())
+    started_at: Mapped[datetime | None] = mapped_column(Moment)
+    ended_at: Mapped[datetime | None] = mapped_column(Moment)
+
+
 class ComparisonRow(Row):
+    """`kind` says what it shows: entries, which are of runs, or traces."""
+
     __tablename__ = "comparison"
 
     id: Mapped[int] = mapped_column(Key, primary_key=True)
     job_id: Mapped[int | None] = mapped_column(ForeignKey("job.id"), unique=True)
+    kind: Mapped[ComparisonKind] = mapped_column(values_of(ComparisonKind), default=ComparisonKind.RUNS)
     name: Mapped[str] = mapped_column(AnyText)
     view: Mapped[ViewState] = mapped_column(Json(ViewState), default=ViewState())
     answer: Mapped[str | None] = mapped_column(AnyText)
@@ -243,6 +295,19 @@ class EntryRow(Row):
     key: Mapped[str] = mapped_column(String(8))
     trial_id: Mapped[int] = mapped_column(ForeignKey("trial.id"))
     variant: Mapped[str] = mapped_column(String(255))
+
+
+class ComparedTraceRow(Row):
+    """One trace of a comparison of traces: an imported one, or that of a measured run."""
+
+    __tablename__ = "compared_trace"
+    __table_args__ = (UniqueConstraint("comparison_id", "key"),)
+
+    comparison_id: Mapped[int] = mapped_column(ForeignKey("comparison.id"), primary_key=True)
+    position: Mapped[int] = mapped_column(Integer, primary_key=True)
+    key: Mapped[str] = mapped_column(String(8))
+    imported_trace_id: Mapped[int | None] = mapped_column(ForeignKey("imported_trace.id"), index=True)
+    run_id: Mapped[int | None] = mapped_column(ForeignKey("run.id"), index=True)
 
 
 class ShareLinkRow(Row):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
@@ -13,6 +12,7 @@ from sqlalchemy.orm import Session
 
 from db.errors import Unstorable
 from db.insertion import insert_new
+from db.kernels import kernel_ids
 from db.models import EnvironmentRow, KernelRow, KernelStatRow, MetricRow, RunRow, TrialRow
 from db.records import RunRecord
 from profiles import identity
@@ -47,8 +47,8 @@ def insert_run(
     session.add(row)
     session.flush()
     session.add_all(_metric_rows(row.id, run.metrics))
-    kernel_ids = _kernel_ids(session, run.kernels)
-    session.add_all(_stat_rows(row.id, run.kernels, kernel_ids))
+    ids = kernel_ids(session, {kernel.name: kernel.role for kernel in run.kernels})
+    session.add_all(_stat_rows(row.id, run.kernels, ids))
     return row.id
 
 
@@ -147,26 +147,10 @@ def _metrics(session: Session, run_ids: Collection[int], fields: Sequence[str]) 
     return found
 
 
-def _kernel_ids(session: Session, kernels: Iterable[KernelUse]) -> dict[str, int]:
-    """Ids by name. New names are inserted in the order of their digests, so that two writers cannot lock each other."""
-    digests = {kernel.name: _digest(kernel.name) for kernel in kernels}
-    roles = {kernel.name: kernel.role for kernel in kernels}
-    new = [
-        {"digest": digests[name], "name": name, "role": roles[name]}
-        for name in sorted(digests, key=digests.__getitem__)
-    ]
-    if not new:
-        return {}
-    insert_new(session, KernelRow, new, key="digest")
-    rows = session.execute(select(KernelRow.digest, KernelRow.id).where(KernelRow.digest.in_(digests.values())))
-    ids = dict(rows.all())
-    return {name: ids[digest] for name, digest in digests.items()}
-
-
-def _stat_rows(run_id: int, kernels: Iterable[KernelUse], kernel_ids: dict[str, int]) -> Iterator[KernelStatRow]:
+def _stat_rows(run_id: int, kernels: Iterable[KernelUse], ids: dict[str, int]) -> Iterator[KernelStatRow]:
     for place, kernel in enumerate(kernels):
         values = msgspec.structs.asdict(kernel)
-        yield KernelStatRow(run_id=run_id, place=place, kernel_id=kernel_ids[values.pop("name")], **values)
+        yield KernelStatRow(run_id=run_id, place=place, kernel_id=ids[values.pop("name")], **values)
 
 
 def _kernels(session: Session, run_ids: Collection[int]) -> defaultdict[int, list[KernelUse]]:
@@ -181,7 +165,3 @@ def _kernels(session: Session, run_ids: Collection[int]) -> defaultdict[int, lis
         values = {field: getattr(row, field) for field in KernelUse.__struct_fields__ if field != "name"}
         found[row.run_id].append(KernelUse(name=name, **values))
     return found
-
-
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()

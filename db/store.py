@@ -1,20 +1,25 @@
 """Raw traces, and runs' text files, under an fsspec URL, each by the SHA-256 of its bytes: a directory here, object
-storage there."""
+storage there. Files that wait to be read lie beside them under names of their own."""
 
 from __future__ import annotations
 
 import hashlib
 import re
 import uuid
+from collections.abc import Iterator
+from contextlib import suppress
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import BinaryIO, cast
 
 import fsspec
+from fsspec.implementations.local import LocalFileSystem
 
 from db.errors import NotFound
 
 BLOCK = 1 << 20
 SHA256 = re.compile(r"[0-9a-f]{64}")
+WAITING = re.compile(r"[0-9a-f]{32}")
 
 
 class TraceStore:
@@ -63,6 +68,74 @@ class TraceStore:
 
     def holds(self, sha256: str) -> bool:
         return bool(self._files.exists(self._place(sha256)))
+
+    def remove(self, sha256: str) -> None:
+        """The raw trace is gone; nothing where it was not there."""
+        self._remove(self._place(sha256))
+
+    def put_waiting(self, path: Path) -> str:
+        """Move a file here that is still to be read; the name that it waits under. It appears whole or not at all."""
+        name = uuid.uuid4().hex
+        place = self._waiting(name)
+        self._files.makedirs(place.rpartition("/")[0], exist_ok=True)
+        if isinstance(self._files, LocalFileSystem):
+            self._files.mv(str(path), place)
+        else:
+            self._files.put_file(str(path), place)
+            path.unlink()
+        return name
+
+    def fetch_waiting(self, name: str, path: Path) -> None:
+        """Copy a waiting file to `path`. NotFound where the store does not hold it."""
+        try:
+            self._files.get_file(self._waiting(name), str(path))
+        except FileNotFoundError as error:
+            raise NotFound(f"the uploaded file {name} is not in the trace store") from error
+
+    def open_waiting(self, name: str) -> BinaryIO:
+        """NotFound where the store does not hold it."""
+        try:
+            return cast("BinaryIO", self._files.open(self._waiting(name), "rb"))
+        except FileNotFoundError as error:
+            raise NotFound(f"the uploaded file {name} is not in the trace store") from error
+
+    def keep_waiting(self, name: str, sha256: str) -> None:
+        """A waiting file was read: from now on it is the raw trace of that hash. Twice is once."""
+        place, waiting = self._place(sha256), self._waiting(name)
+        if self._files.exists(place):
+            self._remove(waiting)
+            return
+        self._files.makedirs(place.rpartition("/")[0], exist_ok=True)
+        self._files.mv(waiting, place)
+
+    def remove_waiting(self, name: str) -> None:
+        self._remove(self._waiting(name))
+
+    def waiting(self, *, older_than_s: float) -> Iterator[str]:
+        """The names of the files that wait for so long, whoever may want them."""
+        folder = f"{self._root}/waiting"
+        if not self._files.exists(folder):
+            return
+        for place in self._files.ls(folder, detail=False):
+            name = str(place).rpartition("/")[2]
+            if WAITING.fullmatch(name) and self._age_s(str(place)) > older_than_s:
+                yield name
+
+    def _age_s(self, place: str) -> float:
+        try:
+            changed: datetime = self._files.modified(place)
+        except FileNotFoundError:  # taken meanwhile
+            return 0.0
+        return (datetime.now(UTC) - changed.astimezone(UTC)).total_seconds()
+
+    def _remove(self, place: str) -> None:
+        with suppress(FileNotFoundError):
+            self._files.rm_file(place)
+
+    def _waiting(self, name: str) -> str:
+        if not WAITING.fullmatch(name):
+            raise NotFound(f"{name!r} is no name of a waiting file")
+        return f"{self._root}/waiting/{name}"
 
     def fetch_artefact(self, sha256: str, path: Path) -> None:
         """Copy the text file to `path`. NotFound where the store does not hold it."""

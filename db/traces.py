@@ -6,18 +6,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from sqlalchemy import select
+from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
 from db.errors import NotFound
 from db.insertion import insert_new
-from db.models import RunRow, TimelineChunkRow, TraceRow
+from db.kernels import kernel_ids
+from db.models import RunRow, TimelineChunkRow, TraceKernelRow, TraceRow
 from db.session import Database
 from db.store import TraceStore
 from db.timelines import CODEC, Chunk, chunks_of, tables_of, timeline_of
 from profiles.results import Finding
+from profiles.trace.contents import TraceContents
 from profiles.trace.summary import TraceSummary
 from profiles.trace.timeline import Timeline
+
+TOLD_OF_KERNELS = ("short_name", "role", "calls", "total_ns", "min_ns", "p50_ns", "p95_ns", "max_ns")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +31,15 @@ class StoredTrace:
     sha256: str
 
 
-def save_trace(db: Database, store: TraceStore, path: Path, timeline: Timeline, summary: TraceSummary) -> StoredTrace:
+def save_trace(
+    db: Database,
+    store: TraceStore,
+    path: Path,
+    timeline: Timeline,
+    summary: TraceSummary,
+    *,
+    contents: TraceContents | None = None,
+) -> StoredTrace:
     """Keep a trace: first the raw file, whole or not at all, then the row with all its chunks in one transaction.
 
     The same file twice is one trace.
@@ -35,7 +47,15 @@ def save_trace(db: Database, store: TraceStore, path: Path, timeline: Timeline, 
     chunks = tuple(chunks_of(timeline))
     sha256 = store.put(path)
     with db.begin() as session:
-        insert_trace(session, sha256, path.stat().st_size, timeline=timeline, chunks=chunks, summary=summary)
+        insert_trace(
+            session,
+            sha256,
+            path.stat().st_size,
+            timeline=timeline,
+            chunks=chunks,
+            summary=summary,
+            contents=contents,
+        )
     return StoredTrace(sha256)
 
 
@@ -47,10 +67,13 @@ def insert_trace(
     timeline: Timeline,
     chunks: tuple[Chunk, ...],
     summary: TraceSummary,
-) -> None:
-    """The rows of a trace whose raw file is stored; nothing where they are there."""
-    if _id(session, sha256) is not None:
-        return
+    contents: TraceContents | None = None,
+) -> int:
+    """The trace's id, after storing the rows of one whose raw file is stored. Of one that is there only contents that
+    it lacks are added."""
+    if (known := _id(session, sha256)) is not None:
+        _add_contents(session, known, contents)
+        return known
     values = {
         "sha256": sha256,
         "size_bytes": size_bytes,
@@ -60,13 +83,15 @@ def insert_trace(
         "tables": tables_of(timeline),
     }
     if not insert_new(session, TraceRow, [values], key="sha256"):
-        return  # another writer was first, and has committed the chunks too
-    trace_id = _id(session, sha256)
+        return _known_id(session, sha256)  # another writer was first, and has committed the chunks too
+    trace_id = _known_id(session, sha256)
     session.add_all(
         TimelineChunkRow(trace_id=trace_id, seq=seq, t0=chunk.t0, t1=chunk.t1, n=chunk.n, codec=CODEC, data=chunk.data)
         for seq, chunk in enumerate(chunks)
     )
     session.flush()
+    _add_contents(session, trace_id, contents)
+    return trace_id
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +173,30 @@ def _trace(session: Session, run_id: int) -> TraceRow | None:
     if run is None:
         raise NotFound(f"there is no run {run_id}")
     return None if run.trace_id is None else session.get(TraceRow, run.trace_id)
+
+
+def _add_contents(session: Session, trace_id: int, contents: TraceContents | None) -> None:
+    """Once: whoever adds them holds the row until both they and the kernels' rows are there."""
+    if contents is None:
+        return
+    lacking = update(TraceRow).where(TraceRow.id == trace_id, TraceRow.contents.is_(None)).values(contents=contents)
+    if session.scalar(lacking.returning(TraceRow.id)) is None:
+        return
+    ids = kernel_ids(session, {kernel.name: kernel.role for kernel in contents.kernels})
+    session.add_all(
+        TraceKernelRow(
+            trace_id=trace_id,
+            place=place,
+            kernel_id=ids[kernel.name],
+            **{column: getattr(kernel, column) for column in TOLD_OF_KERNELS},
+        )
+        for place, kernel in enumerate(contents.kernels)
+    )
+    session.flush()
+
+
+def _known_id(session: Session, sha256: str) -> int:
+    return session.execute(select(TraceRow.id).where(TraceRow.sha256 == sha256)).scalar_one()
 
 
 def _id(session: Session, sha256: str) -> int | None:

@@ -13,6 +13,8 @@ from profiles.job import JobRequest
 from profiles.plan import Plan
 from profiles.protocol import Phase
 from profiles.results import Failure, Run
+from profiles.trace.contents import TraceContents
+from profiles.trace.summary import TraceSummary
 from profiles.worker import Capabilities
 from profiles.workload import Workload
 
@@ -33,6 +35,27 @@ class JobStatus(StrEnum):
     DONE = "done"
     FAILED = "failed"
     CANCELLED = "cancelled"
+
+
+class ImportStatus(StrEnum):
+    QUEUED = "queued"
+    RUNNING = "running"
+    DONE = "done"
+    FAILED = "failed"
+
+
+class ImportFailureKind(StrEnum):
+    """`unreadable`: the file gives no trace, or is of another kind; `too_large`: past one of the limits."""
+
+    UNREADABLE = "unreadable"
+    TOO_LARGE = "too_large"
+    WORKER_LOST = "worker_lost"
+    INTERNAL = "internal"
+
+
+class ComparisonKind(StrEnum):
+    RUNS = "runs"
+    TRACES = "traces"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,8 +153,72 @@ class ViewState:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ImportFailure:
+    """Why a file gave no trace; `message` is for people."""
+
+    kind: ImportFailureKind
+    message: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportedTrace:
+    """A trace file from elsewhere. `name` is what people call it, `file_name` what it was called when it came.
+
+    `trace_id` and `summary` are None until it is read; `comparison_id` is the first comparison that shows it.
+    """
+
+    id: int
+    name: str
+    file_name: str
+    sha256: str
+    size_bytes: int
+    status: ImportStatus
+    attempt: int
+    failure: ImportFailure | None
+    trace_id: int | None
+    summary: TraceSummary | None
+    comparison_id: int | None
+    submitted_by: str | None
+    submitted_at: datetime
+    started_at: datetime | None
+    ended_at: datetime | None
+
+    @property
+    def pending(self) -> bool:
+        """Whether it is not read yet, but still may be."""
+        return self.status in (ImportStatus.QUEUED, ImportStatus.RUNNING)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComparedTrace:
+    """One trace of a comparison of traces: `imported`, or that of the run `run_id` of `variant`.
+
+    `label` is unique within the comparison. `summary`, `contents` and `trace_id` are None until it is read; `contents`
+    also where the trace was stored before there was such a thing.
+    """
+
+    key: str
+    label: str
+    imported: ImportedTrace | None
+    run_id: int | None
+    variant: str | None
+    trace_id: int | None
+    summary: TraceSummary | None
+    contents: TraceContents | None
+    has_timeline: bool
+    status: ImportStatus
+    failure: ImportFailure | None
+
+    @property
+    def pending(self) -> bool:
+        """Whether it is not read yet, but still may be."""
+        return self.status in (ImportStatus.QUEUED, ImportStatus.RUNNING)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ComparisonView:
-    """A saved comparison. `status` is None where no job makes it (selected or imported runs)."""
+    """A saved comparison, of runs (`entries`) or of traces. `status` is None where no job makes it (selected or
+    imported runs)."""
 
     id: int
     name: str
@@ -141,11 +228,17 @@ class ComparisonView:
     status: JobStatus | None
     entries: tuple[ComparedRun, ...]
     view: ViewState = field(default_factory=ViewState)
+    kind: ComparisonKind = ComparisonKind.RUNS
+    traces: tuple[ComparedTrace, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComparisonSummary:
-    """One line of History: `answer` is the stored plain-text answer, None until something was measured."""
+    """One line of History: `answer` is the stored plain-text answer, None until something was measured.
+
+    Of a comparison of traces `runs` counts its traces, `succeeded` those that are read; `operation` is empty and
+    `workload` lists their labels.
+    """
 
     id: int
     name: str
@@ -161,6 +254,7 @@ class ComparisonSummary:
     device: str | None
     created_by: str | None
     created_at: datetime
+    kind: ComparisonKind = ComparisonKind.RUNS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

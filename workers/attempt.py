@@ -175,7 +175,9 @@ class _Attempt:
         if measured.trace_path is None or measured.timeline_path is None or measured.summary is None:
             return None
         timeline = load_timeline(measured.timeline_path)
-        return save_trace(self.db, self.store, measured.trace_path, timeline, measured.summary)
+        return save_trace(
+            self.db, self.store, measured.trace_path, timeline, measured.summary, contents=measured.contents
+        )
 
     def _finish(self, status: TrialStatus, failure: Failure | None = None) -> None:
         self._insist(lambda: self._finish_once(status, failure))

@@ -21,6 +21,7 @@ from profiles.supervisor.limits import Limits
 from profiles.supervisor.processes import end_own_children
 from profiles.supervisor.receipts import confirm, confirm_dispatch
 from profiles.trace.child import ParsedTrace, parse_in_child
+from profiles.trace.contents import TraceContents
 from profiles.trace.errors import TraceError, TraceTooLarge
 from profiles.trace.forward import ForwardSummary
 from profiles.trace.summary import TraceSummary
@@ -41,6 +42,7 @@ class MeasuredRun:
     trace_path: Path | None = None
     timeline_path: Path | None = None
     summary: TraceSummary | None = None
+    contents: TraceContents | None = None
     artefact_paths: dict[str, Path] = field(default_factory=dict)
 
 
@@ -137,7 +139,13 @@ def _completed(run: Run, parsed: ParsedTrace, forward: ForwardSummary, *, path: 
         trace=digest,
         recorded=forward.recorded,
     )
-    measured = MeasuredRun(run=complete, trace_path=path, timeline_path=parsed.timeline_path, summary=parsed.summary)
+    measured = MeasuredRun(
+        run=complete,
+        trace_path=path,
+        timeline_path=parsed.timeline_path,
+        summary=parsed.summary,
+        contents=parsed.contents,
+    )
     return Completion(measured=measured, lost=_why_lost(forward, device=device))
 
 

@@ -47,6 +47,8 @@ def _copy(source: Database, target: Database) -> None:
     there = inspect(target.engine)
     with source.engine.connect() as reading, target.engine.begin() as writing:
         for table in Row.metadata.sorted_tables:
+            if not there.has_table(table.name):
+                continue
             names = [column["name"] for column in there.get_columns(table.name)]
             rows = reading.execute(select(*(table.columns[name] for name in names))).mappings().all()
             if rows:
