@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from db.errors import IllegalMove, NotFound
 from db.models import EnvironmentRow, RunRow, TraceRow, TrialRow
-from db.ownership import owned_trial
+from db.ownership import owned_row
 from db.run_rows import environment_id, insert_run, load_runs, run_digest
 from db.session import Database
 from db.traces import StoredTrace
@@ -33,7 +33,7 @@ def store_run(
     same variant is an IllegalMove.
     """
     with db.begin() as session:
-        trial = owned_trial(session, trial_id, worker=worker, attempt=attempt)
+        trial = owned_row(session, TrialRow, trial_id, worker=worker, attempt=attempt)
         return None if trial is None else add_run(session, trial, run, environment=environment, trace=trace)
 
 

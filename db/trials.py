@@ -14,7 +14,7 @@ from db.clock import from_now, now
 from db.comparisons import renew_answers
 from db.errors import IllegalMove, NotFound
 from db.models import TrialRow
-from db.ownership import owned, owned_trial
+from db.ownership import LEASE_S, Beat, claim, hand_back, owned, owned_row
 from db.records import VariantSteps
 from db.runs import close_runs, unmeasured
 from db.session import Database
@@ -25,21 +25,12 @@ from profiles.plan import Plan
 from profiles.protocol import Progress
 from profiles.results import Failure, FailureKind, RunStatus
 
-LEASE_S = 20.0
 ENDS = {
     TrialStatus.DONE: RunStatus.FAILED,
     TrialStatus.FAILED: RunStatus.FAILED,
     TrialStatus.CANCELLED: RunStatus.CANCELLED,
 }
 NO_RESULT = Failure(kind=FailureKind.INTERNAL, message="the measurement ended without a result of this variant")
-
-
-@dataclass(frozen=True, slots=True)
-class Beat:
-    """Not `owned`: stop at once, the trial is another's or has ended."""
-
-    owned: bool
-    cancel_requested: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,21 +49,8 @@ def claim_trial(db: Database, trial_id: int, *, worker: str, lease_s: float = LE
 
     The lease runs by the database's clock, so that no worker's clock can lose or double a trial.
     """
-    claim = (
-        update(TrialRow)
-        .where(TrialRow.id == trial_id, TrialRow.status == TrialStatus.QUEUED)
-        .values(
-            status=TrialStatus.RUNNING,
-            owner=worker,
-            attempt=TrialRow.attempt + 1,
-            lease_until=from_now(lease_s),
-            started_at=now(),
-            steps=(),
-        )
-        .returning(TrialRow.attempt)
-    )
     with db.begin() as session:
-        return session.scalar(claim)
+        return claim(session, TrialRow, trial_id, worker=worker, lease_s=lease_s, steps=())
 
 
 def assignment(db: Database, trial_id: int) -> Assignment:
@@ -92,7 +70,7 @@ def beat(db: Database, trial_id: int, *, worker: str, attempt: int, lease_s: flo
     """Extend the lease, and hear whether somebody wants the trial cancelled."""
     extend = (
         update(TrialRow)
-        .where(owned(trial_id, worker=worker, attempt=attempt))
+        .where(owned(TrialRow, trial_id, worker=worker, attempt=attempt))
         .values(lease_until=from_now(lease_s))
         .returning(TrialRow.cancel_requested)
     )
@@ -106,20 +84,14 @@ def give_back(db: Database, trial_id: int, *, worker: str, attempt: int) -> bool
 
     False where the trial is no longer this attempt's. The reaper sends the trial again.
     """
-    end = (
-        update(TrialRow)
-        .where(owned(trial_id, worker=worker, attempt=attempt))
-        .values(lease_until=from_now(-1.0), attempt=TrialRow.attempt - 1)
-        .returning(TrialRow.id)
-    )
     with db.begin() as session:
-        return session.scalar(end) is not None
+        return hand_back(session, TrialRow, trial_id, worker=worker, attempt=attempt)
 
 
 def record_progress(db: Database, trial_id: int, *, worker: str, attempt: int, progress: Progress) -> bool:
     """Whether it was recorded; False where the trial is no longer this attempt's."""
     with db.begin() as session:
-        trial = owned_trial(session, trial_id, worker=worker, attempt=attempt)
+        trial = owned_row(session, TrialRow, trial_id, worker=worker, attempt=attempt)
         if trial is None:
             return False
         trial.steps = _advanced(trial.steps, progress)
@@ -138,7 +110,7 @@ def finish_trial(
     if (failure is not None) != (status is TrialStatus.FAILED):
         raise IllegalMove("a failed trial has a failure, and no other has one")
     with db.begin() as session:
-        trial = owned_trial(session, trial_id, worker=worker, attempt=attempt)
+        trial = owned_row(session, TrialRow, trial_id, worker=worker, attempt=attempt)
         if trial is None:
             return False
         if status is TrialStatus.CANCELLED and not trial.cancel_requested:

@@ -8,7 +8,8 @@ from db.comparisons import comparison, create_comparison, rename_comparison
 from db.errors import IllegalMove, NotFound
 from db.history import comparisons, runs
 from db.jobs import retry_job, submit_job
-from db.ownership import owned_trial
+from db.models import TrialRow
+from db.ownership import owned_row
 from db.runs import store_run
 from db.session import Database
 from db.trials import claim_trial, end_trial, finish_trial
@@ -119,7 +120,7 @@ def test_of_two_trials_that_end_together_the_later_answer_knows_both(database: D
         claim_trial(database, trial_id, worker="w1")
     with ThreadPoolExecutor(1) as pool:
         with database.begin() as session:
-            trial = owned_trial(session, first, worker="w1", attempt=1)
+            trial = owned_row(session, TrialRow, first, worker="w1", attempt=1)
             assert trial is not None
             end_trial(session, trial, TrialStatus.FAILED, RAN_OUT)
             session.flush()
