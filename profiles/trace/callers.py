@@ -14,7 +14,7 @@ _MOST_LEVELS = 64  # of operators within operators; deeper ones are passed over
 @dataclass(frozen=True, slots=True)
 class OpenOperators:
     """`rows[level, n]` is the row of the operator that was open at `level` (0 the outermost) when the nth of `calls`
-    began, ABSENT for none. `innermost[n]` and `outermost[n]` are the same at the ends. Calls are rows, ordered."""
+    began, ABSENT for none; `innermost[n]` is the deepest of them. Calls are rows, ordered."""
 
     calls: Int64s
     rows: Int64s
@@ -30,13 +30,6 @@ class OpenOperators:
         found = np.full(self.rows.shape[1], ABSENT, np.int64)
         has = np.flatnonzero(deepest != ABSENT)
         found[has] = self.rows[deepest[has], has]
-        return found
-
-    @property
-    def outermost(self) -> Int64s:
-        found = np.full(self.rows.shape[1], ABSENT, np.int64)
-        for level in reversed(self.rows):
-            found = np.where(level != ABSENT, level, found)
         return found
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from profiles.trace.callers import open_operators
 from profiles.trace.health import find_unlinked
-from profiles.trace.launches import find_launches
+from profiles.trace.launches import Launches, find_launches
 from profiles.trace.model import GPU_KINDS, Int64s, SliceKind, Trace
 from profiles.trace.ranks import Rank
 from profiles.trace.seen_kernels import SeenKernel, seen_kernels
@@ -33,8 +33,8 @@ class TraceContents(msgspec.Struct, frozen=True, kw_only=True):
     The sequence is of the step of middle length on the device (`typical`, its name), by launch; of the whole recording
     where no steps are told. It has at most 20,000 places: `cut` says how many more there were. `sequence` is the place
     in `kernels`, and beside it stand `durations_ns`, `caller_of` (the place in `callers`, -1 for none) and
-    `instance_of` (a number for the call of the outermost operator, -1 for none: kernels with an equal one were launched
-    by one call).
+    `instance_of` (the place in `instances`, -1 for none: kernels with an equal one were launched by one call of that
+    operator, the outermost around them with at most 8 kernels). `api` is `cuda` or `hip`, by the launching calls.
     """
 
     kernels: tuple[SeenKernel, ...]
@@ -46,9 +46,11 @@ class TraceContents(msgspec.Struct, frozen=True, kw_only=True):
     durations_ns: tuple[int, ...] = ()
     callers: tuple[Caller, ...] = ()
     caller_of: tuple[int, ...] = ()
+    instances: tuple[str, ...] = ()
     instance_of: tuple[int, ...] = ()
     cut: int = 0
     rank: Rank | None = None
+    api: str | None = None
 
 
 def contents(trace: Trace) -> TraceContents:
@@ -78,9 +80,11 @@ def contents(trace: Trace) -> TraceContents:
         durations_ns=tuple(trace.slices.duration_ns[sequence.rows].tolist()),
         callers=sequence.callers,
         caller_of=tuple(sequence.caller_of.tolist()),
+        instances=sequence.instances,
         instance_of=tuple(sequence.instance_of.tolist()),
         cut=len(rows) - len(sequence.rows),
         rank=_timed(trace),
+        api=_api(trace, launches),
     )
 
 
@@ -95,6 +99,13 @@ def _typical(steps: Sequence[Step], works: Sequence[StepWork]) -> Step:
     told = [(work.work.span_ns or 0, at) for at, work in enumerate(works) if work.work.kernels is not None]
     spans = sorted(span for span in told if span[0]) or told
     return steps[spans[(len(spans) - 1) // 2][1]]
+
+
+def _api(trace: Trace, launches: Launches) -> str | None:
+    """None where nothing was launched, or by calls of both."""
+    names = {trace.names[number] for number in np.unique(trace.slices.name[launches.calls]).tolist()}
+    apis = {"hip" if name.startswith("hip") else "cuda" for name in names if name.startswith(("hip", "cu"))}
+    return apis.pop() if len(apis) == 1 else None
 
 
 def _timed(trace: Trace) -> Rank | None:

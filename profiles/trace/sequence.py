@@ -19,14 +19,18 @@ class Caller(msgspec.Struct, frozen=True, kw_only=True):
     module: str | None = None
 
 
+FEW = 8  # kernels of one call of an operator that belong together; more are a whole model, or a graph's replay
+
+
 @dataclass(frozen=True, slots=True)
 class Sequenced:
-    """Kernels' rows by launch; beside each the place in `callers` and a number for the outermost operator's call, or
-    ABSENT."""
+    """Kernels' rows by launch; beside each the place in `callers`, and in `instances` (operators' names, one for each
+    call) that of the outermost call around its launch which has no more than `FEW` kernels here; or ABSENT."""
 
     rows: Int64s
     callers: tuple[Caller, ...]
     caller_of: Int64s
+    instances: tuple[str, ...]
     instance_of: Int64s
 
 
@@ -43,12 +47,23 @@ def sequenced(trace: Trace, launches: Launches, kernels: Int64s, *, opened: Open
     names = np.where(stacks == ABSENT, ABSENT, trace.slices.name[stacks])
     distinct, caller = np.unique(names, axis=1, return_inverse=True)
     callers = [Caller(operators=_named(trace, column)) for column in distinct.T.tolist()]
+    calls, instance_of = _numbered(_small_calls(stacks[:, which]))
     return Sequenced(
         rows=rows,
         callers=tuple(callers),
         caller_of=_without_empty(callers, caller.reshape(-1)[which]),
-        instance_of=_numbered(np.append(opened.outermost, ABSENT)[places]),
+        instances=tuple(trace.names[number] for number in trace.slices.name[calls].tolist()),
+        instance_of=instance_of,
     )
+
+
+def _small_calls(stacks: Int64s) -> Int64s:
+    """Of each column the first operator's row, from the outermost, that stands in at most `FEW` columns."""
+    found = np.full(stacks.shape[1], ABSENT, np.int64)
+    for level in reversed(stacks):
+        _, which, counts = np.unique(level, return_inverse=True, return_counts=True)
+        found = np.where((level != ABSENT) & (counts[which] <= FEW), level, found)
+    return found
 
 
 def _named(trace: Trace, numbers: list[int]) -> tuple[str, ...]:
@@ -60,12 +75,13 @@ def _without_empty(callers: list[Caller], caller_of: Int64s) -> Int64s:
     return np.where(told[caller_of], caller_of, ABSENT) if len(callers) else caller_of
 
 
-def _numbered(rows: Int64s) -> Int64s:
-    """Numbers from 0 in order of first appearance."""
+def _numbered(rows: Int64s) -> tuple[Int64s, Int64s]:
+    """The distinct ones in order of first appearance, and the place among them of each, or ABSENT."""
     known = rows != ABSENT
-    _, first, which = np.unique(rows[known], return_index=True, return_inverse=True)
+    distinct, first, which = np.unique(rows[known], return_index=True, return_inverse=True)
+    order = np.argsort(first)
     rank = np.empty(len(first), np.int64)
-    rank[np.argsort(first)] = np.arange(len(first))
+    rank[order] = np.arange(len(first))
     numbers = np.full(len(rows), ABSENT, np.int64)
     numbers[known] = rank[which]
-    return numbers
+    return distinct[order], numbers
