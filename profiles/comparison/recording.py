@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Protocol
 
 from profiles.comparison.figures import percent, prose_time
@@ -10,6 +11,7 @@ from profiles.results import Counts, Finding
 
 UNSTABLE = ("kernels", "operators")
 IN_WORDS = ("kernels", "operators", "memcpy", "memset")
+IDLE = {"idle"}
 TIMES = {"traced_device_time", "times by operator and role"}
 
 
@@ -28,7 +30,7 @@ def count_doubt(run: Counted, name: str) -> str | None:
         return None
     if run.counts.unstable and name in UNSTABLE:
         return f"unstable: {', '.join(map(str, run.counts.unstable))} in equal passes"
-    return _reasons(run, {"counts", f"counts.{name}"})
+    return _reasons(run.trace_health, {"counts", f"counts.{name}"})
 
 
 def counts_doubt(run: Counted) -> str | None:
@@ -39,7 +41,12 @@ def counts_doubt(run: Counted) -> str | None:
 
 def times_doubt(run: Counted) -> str | None:
     """Why the times of its kernels are in doubt."""
-    return _reasons(run, TIMES)
+    return _reasons(run.trace_health, TIMES)
+
+
+def idle_doubt(findings: Sequence[Finding]) -> str | None:
+    """Why it is in doubt for how long its device was idle."""
+    return _reasons(findings, IDLE)
 
 
 def idle_sentence(recorded: Recorded) -> str:
@@ -70,6 +77,6 @@ def _named(cause: GapCause) -> str:
     return "for no known cause" if cause is GapCause.NOT_KNOWN else str(cause)
 
 
-def _reasons(run: Counted, numbers: set[str]) -> str | None:
-    found = [finding.message for finding in run.trace_health if numbers & set(finding.doubtful)]
+def _reasons(findings: Sequence[Finding], numbers: set[str]) -> str | None:
+    found = [finding.message for finding in findings if numbers & set(finding.doubtful)]
     return "; ".join(found) or None

@@ -8,6 +8,7 @@ import numpy as np
 
 from profiles.results import Finding
 from profiles.trace.decimals import nanoseconds
+from profiles.trace.doubts import LEFT_OUT
 from profiles.trace.model import ABSENT, CALL_KINDS, GPU_KINDS, Bools, Int64s, SliceKind, Slices
 from profiles.trace.wording import counted
 
@@ -16,10 +17,6 @@ _LONGEST_NS = 2**53  # 104 days. With these, every end, span and distance fits i
 _MOST_NS = 2**62  # and with this every sum of durations
 _FAR_DIGITS = 17  # of whole µs: beyond what int64 holds in ns
 NO_NAME = "(no name)"
-_GPU_TIMES = (
-    *("kernels", "kernel_sum_ns", "kernel_busy_ns", "gpu_busy_ns", "gpu_span_ns", "idle", "devices.idle"),
-    *("steps.kernels", "counts.kernels", "traced_device_time"),
-)
 
 
 class SliceColumns:
@@ -128,7 +125,7 @@ def _far(count: int) -> Iterator[Finding]:
             f"{counted(count, 'record')} after the year 2116 when timestamps are read as µs, as the format says: not"
             " counted; they may have been written in ns"
         )
-        yield Finding(code="suspicious_unit", message=message, count=count, doubtful=_GPU_TIMES)
+        yield Finding(code="suspicious_unit", message=message, count=count, doubtful=LEFT_OUT)
 
 
 def _invalid(kinds: Int64s) -> Iterator[Finding]:
@@ -140,7 +137,7 @@ def _invalid(kinds: Int64s) -> Iterator[Finding]:
         f"{counted(len(kinds), 'record')} ({kernels:,} of kernels, {on_gpu - kernels:,} of copies and fills) with no"
         " duration, a negative one or one of more than 104 days, no start, or start and duration both 0: not counted"
     )
-    yield Finding(code="invalid_records", message=message, count=len(kinds), doubtful=_GPU_TIMES if on_gpu else ())
+    yield Finding(code="invalid_records", message=message, count=len(kinds), doubtful=LEFT_OUT if on_gpu else ())
 
 
 def _duplicates(kinds: Int64s) -> Iterator[Finding]:

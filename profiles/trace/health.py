@@ -9,6 +9,7 @@ import numpy as np
 
 from profiles.recorded import GapCause, Idle
 from profiles.results import Finding
+from profiles.trace.doubts import IDLE, LEFT_OUT, PER_STEP, TIMES
 from profiles.trace.intervals import Overlap
 from profiles.trace.launches import CallKind, Launches
 from profiles.trace.model import ABSENT, CALL_KINDS, GPU_KINDS, PROCESS_SHIFT, Int64s, SliceKind, Trace
@@ -17,9 +18,6 @@ from profiles.trace.wording import counted
 
 _YEAR_2100_NS = 4_102_444_800 * 10**9
 _LONG_LAG_NS = 60 * 10**9  # a stream takes about a thousand launches ahead: a minute of work is more than that
-_TIMES = ("kernel_sum_ns", "kernel_busy_ns", "gpu_busy_ns")
-IDLE = ("idle", "devices.idle")
-PER_STEP = ("steps.kernels", "counts.kernels", "counts.memcpy", "counts.memset", "traced_device_time")
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +89,7 @@ def find_unexplained(idle: Iterable[Idle]) -> Iterator[Finding]:
                 message=f"{counted(gaps.count, 'gap')} between GPU slices ({gaps.total_ns / 1e6:,.1f} ms in all) that"
                 " nothing recorded explains: records of the GPU may be missing",
                 count=gaps.count,
-                doubtful=("kernels", *_TIMES, *IDLE),
+                doubtful=("kernels", *TIMES, *IDLE),
             )
 
 
@@ -120,16 +118,7 @@ def _missing_records(trace: Trace, launches: Launches, steps: tuple[Step, ...]) 
             code="gpu_records_missing",
             message=f"{counted(barren, 'launch', 'launches')}, but no GPU records at all: the GPU's part was lost",
             count=barren,
-            doubtful=(
-                *PER_STEP,
-                "kernels",
-                "memcpy",
-                "memset",
-                "kernel_sum_ns",
-                "kernel_busy_ns",
-                "gpu_busy_ns",
-                *IDLE,
-            ),
+            doubtful=LEFT_OUT,
         )
     elif barren:
         kernel_launches = int((launches.kinds[launches.barren] == CallKind.KERNEL).sum())
@@ -139,7 +128,7 @@ def _missing_records(trace: Trace, launches: Launches, steps: tuple[Step, ...]) 
             message=f"{counted(barren, 'launch', 'launches')} ({barren - kernel_launches:,} of graphs) without a slice,"
             f" {within:,} of them within steps{_at_the_end(trace, launches)}",
             count=barren,
-            doubtful=(*PER_STEP, "kernels", *_TIMES, *IDLE),
+            doubtful=LEFT_OUT,
         )
     elif steps and not _recorded_gpu(trace, launches):
         yield Finding(
@@ -182,7 +171,7 @@ def _spill_over(trace: Trace, unlinked: Unlinked) -> Iterator[Finding]:
             message=f"{counted(earlier, 'GPU slice')} ({kernels:,} of kernels) launched before the recording began:"
             " in the file's totals and in no step",
             count=earlier,
-            doubtful=("kernels", *_TIMES),
+            doubtful=("kernels", *TIMES),
         )
 
 
@@ -242,7 +231,7 @@ def _unit(trace: Trace) -> Iterator[Finding]:
             message="timestamps are read as µs, as the format says, which puts the recording after the year 2100"
             f" and makes it {span_us:,} µs long: they may have been written in ns",
             count=1,
-            doubtful=(*_TIMES, "gpu_span_ns", "timeline", *IDLE),
+            doubtful=(*TIMES, "gpu_span_ns", "timeline", *IDLE),
         )
 
 

@@ -7,14 +7,16 @@ from collections.abc import Iterator
 
 from profiles.results import Finding
 from profiles.trace.columns import NO_NAME, SliceColumns, nameless
+from profiles.trace.doubts import LEFT_OUT
 from profiles.trace.errors import TraceTooLarge
 from profiles.trace.kineto_document import DeviceProperties, Event, KinetoDocument, Loose
+from profiles.trace.kineto_frames import FrameColumns
 from profiles.trace.launch_shapes import LaunchShapes
 from profiles.trace.model import ABSENT, GPU_KINDS, Device, SliceKind, Trace, TraceLimits, Track
 from profiles.trace.ranks import Rank, rank_of
 from profiles.trace.wording import counted
 
-_IGNORED = -1
+_IGNORED, _FRAME = -1, -2
 _CATEGORIES = {
     "kernel": SliceKind.KERNEL,
     "memcpy": SliceKind.MEMCPY,
@@ -24,6 +26,7 @@ _CATEGORIES = {
     "operator": SliceKind.OPERATOR,
     "cpu_op": SliceKind.OPERATOR,
     "user_annotation": SliceKind.ANNOTATION,
+    "python_function": _FRAME,
 }
 _ANNOTATION_NAMES = ("ProfilerStep#", "fusescope.")
 _OTHER_ACCELERATOR = re.compile(r"(mtia|hpu|xpu|privateuse1)_(?!runtime|driver)")
@@ -63,11 +66,15 @@ class _Recording:
         self._tracks: dict[tuple[Loose, Loose, bool], int] = {}
         self._labels: dict[tuple[str, Loose, Loose], str] = {}
         self._shapes = LaunchShapes()
+        self._frames = FrameColumns()
         self._nameless = 0
 
     def add(self, events: list[Event]) -> None:
-        kinds = self._kinds
-        rows = [event for event in events if event.ph == _PHASE_COMPLETE and kinds[event.cat] != _IGNORED]
+        kinds, frames = self._kinds, self._frames
+        rows = [event for event in events if event.ph == _PHASE_COMPLETE and kinds[event.cat] >= 0]
+        if any(frames.is_mark(event.name) for event in rows if kinds[event.cat] == SliceKind.ANNOTATION):
+            frames.add([event for event in rows if frames.is_mark(event.name)], self._track)
+            rows = [event for event in rows if not frames.is_mark(event.name)]
         self._columns.add(
             kind=[self._kind(kinds[event.cat], event.name) for event in rows],
             name=[self._name(event.name) for event in rows],
@@ -79,6 +86,9 @@ class _Recording:
         )
         if len(self._tracks) > _MOST_TRACKS:
             raise TraceTooLarge(f"more streams and threads than the limit of {_MOST_TRACKS:,}")
+        if _FRAME in kinds.values():
+            frames.add([e for e in events if kinds[e.cat] == _FRAME and e.ph == _PHASE_COMPLETE], self._track)
+        frames.add_stacks([event for event in rows if event.args is not None], self._track)
         for event in events:
             if event.ph == _PHASE_METADATA and event.args is not None:
                 self._labels[event.name or "", event.pid, event.tid] = str(event.args.name)
@@ -100,6 +110,7 @@ class _Recording:
             other_accelerator=other[1] if other else None,
             shapes=self._shapes.shapes(),
             rank=rank,
+            frames=self._frames.finish(),
         )
 
     @staticmethod
@@ -170,7 +181,7 @@ def _document_findings(document: KinetoDocument) -> Iterator[Finding]:
             message=f"the list of events has no closing bracket: {counted(document.records, 'whole event')} read, later"
             " ones may be missing",
             count=1,
-            doubtful=("kernels", "memcpy", "memset", "launches", "gpu_span_ns"),
+            doubtful=("launches", *LEFT_OUT),
         )
     if document.repaired:
         yield Finding(
@@ -184,5 +195,5 @@ def _document_findings(document: KinetoDocument) -> Iterator[Finding]:
             code="malformed_records",
             message=f"{counted(document.malformed, 'record')} with fields of the wrong kind, left out",
             count=document.malformed,
-            doubtful=("kernels", "memcpy", "memset", "launches", "kernel_sum_ns"),
+            doubtful=("launches", *LEFT_OUT),
         )

@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from profiles.results import Finding
+from profiles.trace.doubts import LEFT_OUT
 from profiles.trace.wording import counted
-
-_GPU_TIMES = ("kernel_sum_ns", "kernel_busy_ns", "gpu_busy_ns", "gpu_span_ns")
 
 
 @dataclass(slots=True)
@@ -33,7 +32,7 @@ def findings(seen: Seen) -> Iterator[Finding]:
             message=f"{counted(seen.malformed, 'record')} whose start or end is no whole number of ns within 146 years,"
             " left out",
             count=seen.malformed,
-            doubtful=("kernels", "memcpy", "memset", "launches", *_GPU_TIMES),
+            doubtful=("launches", *LEFT_OUT),
         )
     if seen.whole_graphs:
         yield Finding(
@@ -41,7 +40,7 @@ def findings(seen: Seen) -> Iterator[Finding]:
             message=f"{counted(seen.whole_graphs, 'graph launch', 'graph launches')} recorded as wholes: their kernels,"
             " copies and fills are not in the file (nsys profile --cuda-graph-trace=node records them)",
             count=seen.whole_graphs,
-            doubtful=("kernels", "memcpy", "memset", "kernels_from_graph_launches", "steps.kernels", *_GPU_TIMES),
+            doubtful=("kernels_from_graph_launches", *LEFT_OUT),
         )
     if seen.open_ranges:
         message = f"{counted(seen.open_ranges, 'NVTX range')} that the recording does not see end: not shown"
@@ -68,5 +67,5 @@ def _missing(seen: Seen) -> Iterator[Finding]:
         code="no_gpu_records",
         message=f"this export has no GPU records{remedy}",
         count=1,
-        doubtful=("kernels", "memcpy", "memset", "launches", *_GPU_TIMES, "steps.kernels", "counts.kernels"),
+        doubtful=("launches", *LEFT_OUT),
     )

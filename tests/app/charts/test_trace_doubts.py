@@ -101,3 +101,9 @@ def test_a_kernel_opens_to_its_whole_name_and_the_operators_that_launched_it() -
     html = kernels_html(msgspec.structs.replace(run, recorded=told), unit=MICROSECONDS, stages=5, on_cpu=False)
     assert html.count("launched by") == 1
     assert "launched by aten::bmm, &lt;b&gt;op&lt;/b&gt;" in html
+
+
+def test_idle_time_is_marked_where_records_of_the_gpu_were_left_out() -> None:
+    left_out = Finding(code="malformed_records", message=WHY, count=2, doubtful=("idle",))
+    assert f"<li><span {MARK}>42.0 µs idle" in health_html("naive", (left_out,), RECORDED)
+    assert MARK not in health_html("naive", (LOST, INFORMATION), RECORDED)

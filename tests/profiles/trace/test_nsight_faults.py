@@ -150,6 +150,7 @@ def test_a_time_that_is_no_number_of_ns_leaves_its_record_out(
     summary = summarise(read_export(export))
     assert (summary.kernels, summary.kernel_sum_ns) == (1, 50)
     assert _finding(summary, "malformed_records").count == 2
+    assert set(summary.doubtful) >= {"launches", "gpu_span_ns", "idle", "devices.idle", "steps.kernels"}
 
 
 def test_a_time_that_is_missing_or_before_its_start_is_invalid(export: Export, read_export: ReadExport) -> None:

@@ -253,6 +253,10 @@ def test_records_of_the_wrong_shape_are_left_out_and_counted(two_kernels: Draft,
     assert _kernels(trace) == 2
     assert trace.records == 8
     assert [(finding.code, finding.count) for finding in trace.findings] == [("malformed_records", 4)]
+    assert set(trace.findings[0].doubtful) >= {
+        *("kernels", "memcpy", "memset", "launches", "kernel_sum_ns", "kernel_busy_ns", "gpu_busy_ns", "gpu_span_ns"),
+        *("idle", "devices.idle", "steps.kernels", "counts.kernels", "counts.memcpy", "traced_device_time"),
+    }
 
 
 def test_a_kernel_without_a_name_is_counted_under_a_placeholder(draft: Draft, read_draft: ReadDraft) -> None:
