@@ -9,7 +9,7 @@ import streamlit as st
 from app import addresses, context
 from app.formatting import moment, plural
 from app.markup import Tone, brief
-from app.pages import links
+from app.pages import links, selection
 from app.pages.grid import ROW_PX, height
 from app.pages.paging import current, pager
 from app.states import comparison_words, short_device
@@ -17,6 +17,7 @@ from db import comparisons, history
 from db.errors import IllegalMove
 from db.views import ComparisonSummary, HistoryFilter, Page
 
+LIST = "comparisons"
 COLOURS = {None: "gray", Tone.IDLE: "gray", Tone.RUN: "blue", Tone.WARN: "orange", Tone.BAD: "red", Tone.OK: "green"}
 
 
@@ -26,9 +27,9 @@ def show(wanted: HistoryFilter, *, per_page: int, empty: str) -> None:
     if not found.items:
         st.html(empty)
         return
-    selected = [found.items[row] for row in _table(found)]
+    selected = selection.keep(LIST, found.items, _table(found))
     with st.container(horizontal=True, vertical_alignment="center"):
-        _actions(selected)
+        _actions(selected, shown=found.items)
         st.space("stretch")
         pager(found.total, per_page)
 
@@ -53,8 +54,9 @@ def _table(found: Page[ComparisonSummary]) -> list[int]:
         del table["By"]
     state = st.dataframe(
         table,
-        key=f"comparisons {[summary.id for summary in found.items]}",
+        key=selection.table_key(LIST, found.items),
         on_select="rerun",
+        selection_default=selection.ticked(LIST, found.items),
         selection_mode="multi-row",
         row_height=ROW_PX,
         height=height(len(found.items)),
@@ -72,7 +74,7 @@ def _table(found: Page[ComparisonSummary]) -> list[int]:
     return sorted(state["selection"]["rows"])
 
 
-def _actions(selected: Sequence[ComparisonSummary]) -> None:
+def _actions(selected: Sequence[ComparisonSummary], *, shown: Sequence[ComparisonSummary]) -> None:
     """The first button says what it will do with what is selected."""
     one = selected[0] if len(selected) == 1 else None
     label = "Open" if len(selected) < 2 else f"Compare {len(selected)} selected"
@@ -85,7 +87,8 @@ def _actions(selected: Sequence[ComparisonSummary]) -> None:
         st.link_button("Export", f"api/v1/comparisons/{one.id}/export.fusescope", key="export")
     else:
         st.button("Export", disabled=True, key="export-none")
-    st.caption(_what_happens(selected))
+    selection.clear_button(LIST, selected)
+    st.caption(", ".join(filter(None, (_what_happens(selected), selection.elsewhere(selected, shown)))))
 
 
 def _what_happens(selected: Sequence[ComparisonSummary]) -> str:
@@ -107,16 +110,17 @@ def _open(selected: Sequence[ComparisonSummary]) -> None:
     database = context.database()
     entries = [entry for summary in selected for entry in comparisons.comparison(database, summary.id).entries]
     run_ids = list(dict.fromkeys(entry.run_id for entry in entries if entry.run_id is not None))
-    open_new(run_ids, name=" and ".join(dict.fromkeys(summary.name for summary in selected))[:120])
+    open_new(run_ids, name=" and ".join(dict.fromkeys(summary.name for summary in selected))[:120], of=LIST)
 
 
-def open_new(run_ids: Sequence[int], *, name: str) -> None:
-    """Make a comparison of these runs and go there; why not, where they make none."""
+def open_new(run_ids: Sequence[int], *, name: str, of: str) -> None:
+    """Make a comparison of these runs, selected in list `of`, and go there; why not, where they make none."""
     try:
         made = comparisons.create_comparison(context.database(), run_ids, name=name)
     except IllegalMove as error:
         st.toast(str(error))
         return
+    selection.clear(of)
     links.go(addresses.COMPARISON, {"id": str(made)})
 
 

@@ -9,6 +9,7 @@ import streamlit as st
 from app import addresses, context
 from app.formatting import moment
 from app.markup import link, page
+from app.pages import selection
 from app.pages.comparison_list import open_new
 from app.pages.grid import ROW_PX, height
 from app.pages.paging import current, pager
@@ -17,6 +18,7 @@ from db import history
 from db.views import HistoryFilter, Page, RunSummary
 from profiles.results import RunStatus
 
+LIST = "runs"
 COLOURS = {"ok": "green", "bad": "red", "idle": "gray"}
 
 
@@ -26,9 +28,9 @@ def show(wanted: HistoryFilter, *, per_page: int, empty: str) -> None:
     if not found.items:
         st.html(empty)
         return
-    selected = [found.items[row] for row in _table(found)]
+    selected = selection.keep(LIST, found.items, _table(found))
     with st.container(horizontal=True, vertical_alignment="center"):
-        _actions(selected)
+        _actions(selected, shown=found.items)
         st.space("stretch")
         pager(found.total, per_page)
 
@@ -50,8 +52,9 @@ def _table(found: Page[RunSummary]) -> list[int]:
     }
     state = st.dataframe(
         table,
-        key=f"runs {[run.id for run in found.items]}",
+        key=selection.table_key(LIST, found.items),
         on_select="rerun",
+        selection_default=selection.ticked(LIST, found.items),
         selection_mode="multi-row",
         row_height=ROW_PX,
         height=height(len(found.items)),
@@ -80,12 +83,14 @@ def _us(ns: float | None) -> float | None:
     return None if ns is None else ns / 1e3
 
 
-def _actions(selected: Sequence[RunSummary]) -> None:
+def _actions(selected: Sequence[RunSummary], *, shown: Sequence[RunSummary]) -> None:
     label = f"Compare {len(selected)} selected" if selected else "Compare"
     if st.button(label, type="primary", disabled=len(selected) < 2, key="compare-runs"):
         variants = list(dict.fromkeys(run.variant for run in selected))
-        open_new([run.id for run in selected], name=" and ".join(variants[:3])[:120])
+        open_new([run.id for run in selected], name=" and ".join(variants[:3])[:120], of=LIST)
     one = selected[0] if len(selected) == 1 else None
     if one is not None and one.comparison_id is not None:
         st.html(page(link("Its comparison", addresses.comparison(one.comparison_id))), width="content")
-    st.caption("Select at least two runs to put them side by side." if len(selected) < 2 else "as a new comparison")
+    selection.clear_button(LIST, selected)
+    told = "Select at least two runs to put them side by side." if len(selected) < 2 else "as a new comparison"
+    st.caption(", ".join(filter(None, (told, selection.elsewhere(selected, shown)))))

@@ -211,6 +211,32 @@ def test_two_selected_comparisons_become_a_new_one(page: Page, fusescope: Runnin
     expect(page.get_by_role("textbox", name="Search", exact=True)).to_have_value("half")
 
 
+@pytest.mark.parametrize(("listed", "by"), [("Comparisons", 1), ("Runs", 2)])
+def test_what_is_selected_outlives_a_turned_page_and_a_filter(
+    page: Page, fusescope: Running, listed: str, by: int
+) -> None:
+    for number in range(16 // by):
+        _measured(fusescope, f"Turned {listed} {number}")
+    visit(page, f"/history?q=Turned {listed}&list={listed}")
+    _tick_row(page, 2)
+    _turn(page, "Next page")
+    expect(page.get_by_text("1 of them not on this page")).to_be_visible()
+    _tick_row(page, 1)
+    expect(page.get_by_role("button", name="Compare 2 selected")).to_be_enabled()
+    _turn(page, "Previous page")
+    expect(page.get_by_role("button", name="Compare 2 selected")).to_be_enabled()
+    _tick_row(page, 2)
+    expect(page.get_by_role("button", name="Compare 2 selected")).to_have_count(0)
+    _tick_row(page, 3)
+    _search(page, "Turned nothing")
+    _search(page, f"Turned {listed}")
+    page.get_by_role("button", name="Compare 2 selected").click()
+    expect(page).to_have_url(re.compile(r"/comparison\?id=\d+"))
+    settle(page)
+    made = comparisons.comparison(fusescope.database, int(re.findall(r"id=(\d+)", page.url)[0]))
+    assert len(made.entries) == 2 * (2 // by)
+
+
 def test_a_comparison_is_renamed_in_history(page: Page, fusescope: Running) -> None:
     _measured(fusescope, "Wrong name")
     visit(page, "/history?q=Wrong name")
@@ -277,6 +303,17 @@ def _tick_row(page: Page, row: int) -> None:
     box = page.get_by_test_id("stDataFrame").locator("canvas").first.bounding_box()
     assert box is not None
     page.mouse.click(box["x"] + 17, box["y"] + 35 * (row + 0.5))
+    settle(page)
+
+
+def _turn(page: Page, to: str) -> None:
+    page.get_by_role("button", name=to).click()
+    settle(page)
+
+
+def _search(page: Page, text: str) -> None:
+    page.get_by_role("textbox", name="Search", exact=True).fill(text)
+    page.keyboard.press("Enter")
     settle(page)
 
 
