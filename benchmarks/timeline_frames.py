@@ -42,7 +42,9 @@ const whole = () => document.querySelector("canvas").dataset.ready
 whole();
 </script>"""
 ZOOM = """([frames, draws]) => new Promise((done) => {
-  const chart = document.querySelector(".timeline").chart, between = [], within = [];
+  const find = (root) => [...root.querySelectorAll("*")].map((e) =>
+    e.classList.contains("timeline") ? e : e.shadowRoot && find(e.shadowRoot)).find(Boolean);
+  const chart = find(document).chart, between = [], within = [];
   const [from, to] = chart.whole();
   let last = null, frame = 0;
   const step = (now) => {
@@ -86,12 +88,12 @@ def main() -> None:
 def _zoom(page: Page, frames: int) -> None:
     page.evaluate(ZOOM, [60, True])
     drawn, empty = (page.evaluate(ZOOM, [frames, draws]) for draws in (True, False))
-    _tell("between frames", drawn["between"])
-    _tell("within frames", drawn["within"])
-    _tell("between frames that draw nothing", empty["between"])
+    tell("between frames", drawn["between"])
+    tell("within frames", drawn["within"])
+    tell("between frames that draw nothing", empty["between"])
 
 
-def _tell(name: str, values: list[float]) -> None:
+def tell(name: str, values: list[float]) -> None:
     ordered = sorted(values)
     middle, high = statistics.median(ordered), ordered[int(len(ordered) * 0.99)]
     print(f"{name}: median {middle:.1f} ms, p99 {high:.1f} ms, longest {ordered[-1]:.1f} ms of {len(ordered)}")

@@ -54,9 +54,7 @@ def open_run(request: Request) -> Opened | None:
 
 def open_trace(request: Request) -> Opened | None:
     trace_id = identity(request.path_params["trace_id"])
-    if trace_id is None or not _allowed(
-        request, lambda view: any(each.trace_id == trace_id for each in getattr(view, "traces", ()))
-    ):
+    if trace_id is None or not _allowed(request, lambda view: any(each.trace_id == trace_id for each in view.traces)):
         return None
     found = identify_trace(database(), trace_id=trace_id)
     return None if found is None else Opened(f"fusescope-trace-{trace_id}", found)

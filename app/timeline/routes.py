@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from collections.abc import Callable
 
 import msgspec
@@ -21,6 +22,7 @@ BINARY = "application/octet-stream"
 KEPT = {"Cache-Control": "private, max-age=600"}
 LONGEST_QUERY = 200
 FARTHEST_NS = 1 << 60
+LEAST_PACKED = 1_000  # bytes
 
 Answer = Callable[[Request, Opened], Response]
 
@@ -33,7 +35,7 @@ def timeline(request: Request, opened: Opened) -> Response:
     """All slices, or merged ones where there are too many; with `from`, `to` and `width`, merged for that picture."""
     shown = _shown(request, opened)
     query = request.query_params.get("q", "")[:LONGEST_QUERY]
-    return Response(encode(shown, _window(request), query=query), media_type=BINARY, headers=KEPT)
+    return _packed(encode(shown, _window(request), query=query), request)
 
 
 def in_range(request: Request, opened: Opened) -> Response:
@@ -83,6 +85,15 @@ def _number(request: Request, name: str, *, least: int, most: int) -> int:
     if not least <= number <= most:
         raise BadQueryError(f"{name} is {text[:40]!r}; expected an integer from {least} to {most}")
     return number
+
+
+def _packed(columns: bytes, request: Request) -> Response:
+    """Columns shrink to a quarter at the first level already; that of the server's own middleware takes six times as
+    long for 6 % more."""
+    headers = {**KEPT, "Vary": "Accept-Encoding"}
+    if "gzip" in request.headers.get("Accept-Encoding", "") and len(columns) > LEAST_PACKED:
+        columns, headers["Content-Encoding"] = gzip.compress(columns, compresslevel=1), "gzip"
+    return Response(columns, media_type=BINARY, headers=headers)
 
 
 def _attached(answer: Response, opened: Opened, kind: str) -> Response:

@@ -83,7 +83,8 @@ def show(drawn: Timeline, part: Part = Part.TYPICAL) -> Shown:
         depth = _depths(drawn, kinds, rows, track)
     by_level = np.lexsort((depth, track))  # stable: starts stay in order
     rows, track, depth = rows[by_level], track[by_level], depth[by_level]
-    used, track = np.unique(track, return_inverse=True)
+    used = np.flatnonzero(np.bincount(track))
+    track = np.searchsorted(used, track)
     return Shown(
         timeline=drawn,
         step=None if step is None else step.name,

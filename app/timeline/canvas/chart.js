@@ -1,6 +1,6 @@
 // The chart: lanes, the view that they share, and what is searched, selected and folded. It outlives reruns of the page.
 
-const SETTLE_MS = 350, REFINE_MS = 150, FINER = 3;
+const SETTLE_MS = 350, REFINE_MS = 150, FINER = 3, DRAWN = "fusescope timelines drawn";
 
 class Chart extends Moves {
   constructor(root) {
@@ -65,6 +65,7 @@ class Chart extends Moves {
     this.wanted = null;
     this.canvas.dataset.ready = keys;
     this.tell();
+    performance.mark(DRAWN);
     this.refine();
   }
 

@@ -65,6 +65,9 @@ def test_timeline_is_binary_and_kept_by_the_browser_for_a_while(site: Site) -> N
     assert answer.status_code == 200
     assert answer.headers["content-type"] == "application/octet-stream"
     assert b'"stream 7"' in answer.content
+    assert answer.headers["content-encoding"] == "gzip"
+    plain = site.client.get(answer.url, headers={"Accept-Encoding": "identity"})
+    assert ("content-encoding" in plain.headers, plain.content) == (False, answer.content)
 
 
 def test_every_visit_of_a_walk_is_a_spreadsheet_of_its_own(site: Site, tmp_path: Path) -> None:
