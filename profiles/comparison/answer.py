@@ -17,6 +17,7 @@ from profiles.comparison.parts import Part, mono, muted, names, plain, strong, t
 from profiles.comparison.reason import failed_sentence, incorrect_sentence
 from profiles.comparison.speed import TITLES, By, SpeedUp, Timed, baseline, chosen, speed_up, timed
 from profiles.comparison.untold import close_sentence
+from profiles.comparison.verdicts import APART
 from profiles.comparison.visits import visits_sentence
 
 
@@ -99,7 +100,7 @@ def _compared(entries: Sequence[Entry], base: Timed[Entry], by: By, judged: Judg
         return _faster(entries, base, *faster[0], ranked)
     nearest, gain = others[0]
     if gain.slower:
-        return _best_is_baseline(entries, base, nearest, gain, by)
+        return _best_is_baseline(entries, base, others, by)
     return close_sentence(_called(nearest.entry, entries), _called(base.entry, entries), nearest, base, gain)
 
 
@@ -138,17 +139,21 @@ def _measure(best: Timed[Entry], base: Timed[Entry], by: By, *, bounded: bool) -
 
 
 def _best_is_baseline(
-    entries: Sequence[Entry], base: Timed[Entry], second: Timed[Entry], loss: SpeedUp, by: By
+    entries: Sequence[Entry], base: Timed[Entry], others: Sequence[tuple[Timed[Entry], SpeedUp]], by: By
 ) -> tuple[Part, ...]:
+    """`others` are behind it, nearest first; of those that are not known to be slower it is said so."""
+    (second, loss), called = others[0], _called(base.entry, entries)
+    known = " known to be" if any(gain.undecided for _, gain in others) else ""
     return (
-        text("Nothing measured here is faster than "),
-        *_called(base.entry, entries),
+        text(f"Nothing measured here is{known} faster than "),
+        *called,
         text(f": {_time(base)} of {TITLES[by]}. The nearest, "),
         *_called(second.entry, entries),
         text(", takes "),
         strong(_longer(1 / loss.ratio)),
         muted(f" ({_longer_bounds(loss) or _time(second)})"),
         text("."),
+        *_alike(entries, others, fast_as=(text(" as "), *called), apart_from=called),
     )
 
 
@@ -156,22 +161,44 @@ def _rivals(entries: Sequence[Entry], best: Timed[Entry], others: Sequence[Timed
     """Those that cannot be told from the best, or are as fast: naming one winner would say too much."""
     judged = judge_against(best, others)
     gains = [(one, speed_up(best.metric, one.metric, judged.get(one.entry.key))) for one in others]
-    undecided = [one.entry for one, gain in gains if gain.undecided]
-    alike = [one.entry for one, gain in gains if gain.equivalent]
-    sure = " by this measurement" if not judged else ""
-    margin = f" within the margin of {figures.percent(best.entry.plan.margin)}"
+    return _alike(entries, gains, fast_as=(), apart_from=(text("it"),))
+
+
+def _alike(
+    entries: Sequence[Entry],
+    gains: Sequence[tuple[Timed[Entry], SpeedUp]],
+    *,
+    fast_as: tuple[Part, ...],
+    apart_from: tuple[Part, ...],
+) -> tuple[Part, ...]:
+    """Who is as fast, who cannot be told apart, and who was measured elsewhere, a sentence each."""
+    equivalent = [one.entry for one, gain in gains if gain.equivalent]
+    elsewhere = [one.entry for one, gain in gains if _is_elsewhere(gain)]
+    undecided = [one.entry for one, gain in gains if gain.undecided and not _is_elsewhere(gain)]
+    sure = "" if any(gain.judged is not None for _, gain in gains) else " by this measurement"
+    margin = f" within the margin of {figures.percent(equivalent[0].plan.margin)}." if equivalent else ""
     return (
-        *_said_of(entries, alike, f"{'is' if len(alike) == 1 else 'are'} as fast{margin}."),
-        *_said_of(entries, undecided, f"cannot be told apart from it{sure}."),
+        *_said_of(entries, equivalent, ("is", "are"), (text("as fast"), *fast_as, text(margin))),
+        *_said_of(
+            entries, undecided, ("cannot", "cannot"), (text("be told apart from "), *apart_from, text(f"{sure}."))
+        ),
+        *_said_of(entries, elsewhere, ("was", "were"), (text("measured in a different trial: no verdict."),)),
     )
 
 
-def _said_of(entries: Sequence[Entry], found: Sequence[Entry], words: str) -> tuple[Part, ...]:
+def _is_elsewhere(gain: SpeedUp) -> bool:
+    return gain.judged is not None and APART in gain.judged.notes
+
+
+def _said_of(
+    entries: Sequence[Entry], found: Sequence[Entry], verb: tuple[str, str], rest: tuple[Part, ...]
+) -> tuple[Part, ...]:
+    """Nothing of nobody; `verb` of one and of several."""
     if not found:
         return ()
     called = [_called(entry, entries) for entry in found]
     joined = called[0] if len(called) == 1 else names([plain(parts) for parts in called])
-    return (text(" "), *joined, text(f" {words}"))
+    return (text(" "), *joined, text(f" {verb[len(found) > 1]} "), *rest)
 
 
 def _rest(entries: Sequence[Entry]) -> tuple[Part, ...]:

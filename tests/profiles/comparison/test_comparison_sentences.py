@@ -79,6 +79,31 @@ def test_the_best_baseline_says_how_much_longer_the_nearest_takes() -> None:
     assert told.endswith("The nearest, sdpa_auto, takes 9.9 % longer (9.6–10.2 %).")
 
 
+def test_the_best_baseline_says_of_whom_it_is_not_known_to_be_the_best() -> None:
+    wild = run("sdpa_math", sampled("gpu_time", quiet(10, noise=0.4, ratio=1.5)))
+    told = said(timed("naive"), timed("sdpa_auto", 1.1), wild)
+    assert told.startswith("Nothing measured here is known to be faster than naive: 100.")
+    assert told.endswith(" %). sdpa_math cannot be told apart from naive.")
+
+
+def test_the_best_baseline_says_who_is_as_fast() -> None:
+    """Medians that a few samples have moved may stand in another order than the builds."""
+    moved = sampled("gpu_time", quiet(10, seed=3))
+    alike = run("sdpa_flash", msgspec.structs.replace(moved, value=1.2 * moved.value))
+    told = said(timed("naive"), timed("sdpa_auto", 1.1), alike)
+    assert told.startswith("Nothing measured here is faster than naive: 100.")
+    assert told.endswith(" %). sdpa_flash is as fast as naive within the margin of 0.5 %.")
+
+
+def test_what_was_measured_in_another_trial_is_not_said_to_be_alike() -> None:
+    apart = (timed("sdpa_math", 3.0),)
+    told = answer(entries_of(results((timed("naive"), timed("sdpa_auto", 1.1)), apart))).text
+    assert told.startswith("Nothing measured here is known to be faster than naive: 100.")
+    assert told.endswith(" %). sdpa_math was measured in a different trial: no verdict.")
+    told = answer(entries_of(results((timed("naive"), timed("sdpa_auto", 0.5)), apart))).text
+    assert told.endswith(" faster than naive. sdpa_math was measured in a different trial: no verdict.")
+
+
 def test_as_fast_as_the_best_is_said_apart_from_what_cannot_be_told() -> None:
     told = said(timed("naive", 5.0), timed("sdpa_flash"), timed("sdpa_auto"), timed("sdpa_cudnn", 1.01, noise=0.02))
     assert " faster than naive. " in told
