@@ -1,6 +1,11 @@
-"""A job's status, derived from its trials. A trial that was tried again counts no more: its successor does."""
+"""A job's status, derived from its trials. A trial that was tried again counts no more: its successor does.
+
+Each condition is built once: to put one together takes SQLAlchemy longer than the database takes to answer it.
+"""
 
 from __future__ import annotations
+
+from functools import cache
 
 from sqlalchemy import ColumnElement, Select, case, exists, select
 from sqlalchemy.orm import aliased
@@ -12,12 +17,14 @@ from profiles.results import RunStatus
 OPEN = (TrialStatus.QUEUED, TrialStatus.RUNNING)
 
 
+@cache
 def is_current() -> ColumnElement[bool]:
     """Whether no other trial tries this one again."""
     successor = aliased(TrialRow)
     return ~exists().where(successor.retry_of == TrialRow.id)
 
 
+@cache
 def job_status() -> ColumnElement[str]:
     """Of the enclosing query's job: queued (all queued), running (any open), cancelled (all cancelled), failed (all
     ended, no run succeeded), else done."""
@@ -30,6 +37,7 @@ def job_status() -> ColumnElement[str]:
     )
 
 
+@cache
 def is_open() -> ColumnElement[bool]:
     """Whether the enclosing query's job has a trial that is queued or running."""
     return _any(TrialRow.status.in_(OPEN))

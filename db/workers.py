@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlalchemy import delete, select, update
+from sqlalchemy import and_, delete, select, update
 
 from db.clock import from_now, now
 from db.models import TrialRow, WorkerRow
@@ -39,13 +39,11 @@ def gone(db: Database, name: str) -> None:
 
 def workers(db: Database) -> tuple[WorkerView, ...]:
     """In the order of their names."""
-    measuring = (
-        select(TrialRow.owner, TrialRow.id.label("trial_id")).where(TrialRow.status == TrialStatus.RUNNING).subquery()
-    )
+    measuring = and_(TrialRow.owner == WorkerRow.name, TrialRow.status == TrialStatus.RUNNING)
     query = (
-        select(WorkerRow, WorkerRow.seen_at >= from_now(-ALIVE_S), measuring.c.trial_id)
-        .outerjoin(measuring, measuring.c.owner == WorkerRow.name)
-        .order_by(WorkerRow.name, measuring.c.trial_id)
+        select(WorkerRow, WorkerRow.seen_at >= from_now(-ALIVE_S), TrialRow.id)
+        .outerjoin(TrialRow, measuring)
+        .order_by(WorkerRow.name, TrialRow.id)
     )
     with db.read() as session:
         views = {row.name: _view(row, bool(alive), trial_id) for row, alive, trial_id in session.execute(query)}
