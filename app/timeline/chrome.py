@@ -6,10 +6,11 @@ anyone: a JSON encoder writes them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
+from app.timeline.doubts import Doubt
 from profiles.results import Role
 from profiles.trace.timeline import Timeline, TimelineTrack, TrackKind
 
@@ -26,10 +27,10 @@ ON_DEVICE = {Role.COPY: "gpu_memcpy", Role.FILL: "gpu_memset"}
 Event = dict[str, object]
 
 
-def chrome_json(drawn: Timeline) -> Iterator[bytes]:
-    """All slices, the launches' with arrows to what they started; times are exact."""
+def chrome_json(drawn: Timeline, doubts: Sequence[Doubt] = ()) -> Iterator[bytes]:
+    """All slices, the launches' with arrows to what they started; times are exact. What is in doubt stands ahead."""
     encoder = msgspec.json.Encoder()
-    yield b'{"displayTimeUnit":"ns","traceEvents":[\n'
+    yield b'{"displayTimeUnit":"ns","otherData":' + encoder.encode({"doubts": doubts}) + b',"traceEvents":[\n'
     yield b",\n".join(encoder.encode(event) for event in _names(drawn))
     launching = set(drawn.launch[drawn.launch >= 0].tolist())
     for first in range(0, len(drawn.start_ns), AT_ONCE):

@@ -13,6 +13,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from app.timeline.doubts import Doubt
 from app.timeline.merge import merge
 from app.timeline.shown import Rows, Shown, Track
 from profiles.trace.timeline import TrackKind
@@ -43,7 +44,7 @@ class Header(msgspec.Struct, frozen=True, kw_only=True):
 
     `slices` counts those that there are, `in_view` those that touch what was asked for; they are all sent, one by one
     or, where `merged`, several to a column (`count`). `ends` are the first start and the last end of the work, and
-    `why` says what is missing.
+    `why` says what is missing, `doubts` what cannot be trusted.
     """
 
     step: str | None
@@ -54,6 +55,7 @@ class Header(msgspec.Struct, frozen=True, kw_only=True):
     merged: bool
     ends: tuple[int, int]
     why: str
+    doubts: tuple[Doubt, ...]
     main: tuple[str, ...]
     tracks: tuple[Track, ...]
     names: tuple[Named, ...]
@@ -70,15 +72,24 @@ class Window:
     width: int
 
 
-def encode(shown: Shown, window: Window | None = None, *, query: str = "", most: int = MOST_SLICES) -> bytes:
+def encode(
+    shown: Shown,
+    window: Window | None = None,
+    *,
+    query: str = "",
+    most: int = MOST_SLICES,
+    doubts: tuple[Doubt, ...] = (),
+) -> bytes:
     """All slices one by one where they are no more than `most`; else merged, without a window as an overview.
 
     `query` counts those whose names contain it, in any case of letters.
     """
     lit = matching(shown, query)
     if window is None and len(shown.start_ns) <= most:
-        return _packed(_header(shown, lit, np.arange(len(shown.start_ns)), merged=False), _every(shown))
-    return _merged(shown, window or _overview(shown), lit)
+        header, columns = _header(shown, lit, np.arange(len(shown.start_ns)), merged=False), _every(shown)
+    else:
+        header, columns = _merged(shown, window or _overview(shown), lit)
+    return _packed(msgspec.structs.replace(header, doubts=doubts), columns)
 
 
 def matching(shown: Shown, query: str) -> npt.NDArray[np.bool_]:
@@ -102,7 +113,7 @@ def _every(shown: Shown) -> Columns:
     }
 
 
-def _merged(shown: Shown, window: Window, lit: npt.NDArray[np.bool_]) -> bytes:
+def _merged(shown: Shown, window: Window, lit: npt.NDArray[np.bool_]) -> tuple[Header, Columns]:
     found = merge(shown, from_ns=window.from_ns, to_ns=window.to_ns, width=window.width, lit=lit if lit.any() else None)
     rows = found.row
     columns: Columns = {
@@ -117,7 +128,7 @@ def _merged(shown: Shown, window: Window, lit: npt.NDArray[np.bool_]) -> bytes:
         "busy": found.busy_ns.astype("<f8"),
         "hits": found.hits.astype("<u4"),
     }
-    return _packed(_header(shown, lit, rows, merged=True, in_view=int(found.count.sum())), columns)
+    return _header(shown, lit, rows, merged=True, in_view=int(found.count.sum())), columns
 
 
 def _header(
@@ -134,6 +145,7 @@ def _header(
         merged=merged,
         ends=(shown.ends_ns[0] - shown.zero_ns, shown.ends_ns[1] - shown.zero_ns),
         why=_why(shown),
+        doubts=(),
         main=tuple(str(kind) for kind in shown.main),
         tracks=shown.tracks,
         names=tuple(Named(drawn.short_names[i], drawn.names[i], str(drawn.roles[i])) for i in used),

@@ -6,6 +6,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from app.timeline.doubts import Doubt
 from app.timeline.shown import Rows, Shown
 from profiles.trace.timeline import TrackKind
 
@@ -34,16 +35,17 @@ class DeviceInRange(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RangeSummary(msgspec.Struct, frozen=True, kw_only=True):
-    """Slices that lie partly within count as calls; of their time, what lies within."""
+    """Slices that lie partly within count as calls; of their time, what lies within. `doubts` are the trace's."""
 
     from_ns: int
     to_ns: int
     slices: int
     kernels: tuple[KernelInRange, ...]
     devices: tuple[DeviceInRange, ...]
+    doubts: tuple[Doubt, ...] = ()
 
 
-def summarise(shown: Shown, from_ns: int, to_ns: int) -> RangeSummary:
+def summarise(shown: Shown, from_ns: int, to_ns: int, *, doubts: tuple[Doubt, ...] = ()) -> RangeSummary:
     """Of the device's slices (on a CPU: of the outermost operators) that touch from_ns ≤ t < to_ns; longest first."""
     rows = inside(shown, from_ns, to_ns, rows=shown.work())
     start = np.maximum(shown.start_ns[rows], from_ns)
@@ -54,6 +56,7 @@ def summarise(shown: Shown, from_ns: int, to_ns: int) -> RangeSummary:
         slices=len(rows),
         kernels=_kernels(shown, shown.name[rows], end - start),
         devices=_devices(shown, rows, start, end),
+        doubts=doubts,
     )
 
 

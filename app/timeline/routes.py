@@ -12,8 +12,9 @@ from starlette.routing import BaseRoute, Route
 
 from app.context import database
 from app.timeline.chrome import chrome_json
+from app.timeline.doubts import Doubt, doubts
 from app.timeline.encode import WIDEST, Window, encode
-from app.timeline.opened import Opened, Opener, load, open_run, open_trace
+from app.timeline.opened import Opened, Opener, health, load, open_run, open_trace
 from app.timeline.ranges import inside, summarise
 from app.timeline.shown import Part, Shown
 from app.timeline.slices_csv import slices_csv
@@ -35,11 +36,12 @@ def timeline(request: Request, opened: Opened) -> Response:
     """All slices, or merged ones where there are too many; with `from`, `to` and `width`, merged for that picture."""
     shown = _shown(request, opened)
     query = request.query_params.get("q", "")[:LONGEST_QUERY]
-    return _packed(encode(shown, _window(request), query=query), request)
+    return _packed(encode(shown, _window(request), query=query, doubts=_doubts(shown, opened)), request)
 
 
 def in_range(request: Request, opened: Opened) -> Response:
-    found = summarise(_shown(request, opened), *_range(request))
+    shown = _shown(request, opened)
+    found = summarise(shown, *_range(request), doubts=_doubts(shown, opened))
     return Response(msgspec.json.encode(found), media_type="application/json", headers=KEPT)
 
 
@@ -48,12 +50,15 @@ def slices(request: Request, opened: Opened) -> Response:
     shown = _shown(request, opened)
     whole = "from" not in request.query_params
     rows = inside(shown, -FARTHEST_NS, FARTHEST_NS) if whole else inside(shown, *_range(request))
-    return _attached(StreamingResponse(slices_csv(shown, rows), media_type="text/csv; charset=utf-8"), opened, "csv")
+    lines = slices_csv(shown, rows, _doubts(shown, opened))
+    return _attached(StreamingResponse(lines, media_type="text/csv; charset=utf-8"), opened, "csv")
 
 
 def chrome(request: Request, opened: Opened) -> Response:
-    drawn = _shown(request, opened).timeline
-    return _attached(StreamingResponse(chrome_json(drawn), media_type="application/json"), opened, "json")
+    """Of the whole recording, whatever part is shown."""
+    whole = doubts(health(database(), opened.trace), of_step=False)
+    events = chrome_json(_shown(request, opened).timeline, whole)
+    return _attached(StreamingResponse(events, media_type="application/json"), opened, "json")
 
 
 def _shown(request: Request, opened: Opened) -> Shown:
@@ -61,6 +66,10 @@ def _shown(request: Request, opened: Opened) -> Shown:
     if part not in tuple(Part):
         raise BadQueryError(f"part is {part!r}; expected one of {', '.join(map(repr, map(str, Part)))}")
     return load(database(), opened.trace, Part(part))
+
+
+def _doubts(shown: Shown, opened: Opened) -> tuple[Doubt, ...]:
+    return doubts(health(database(), opened.trace), of_step=shown.step is not None)
 
 
 def _window(request: Request) -> Window | None:

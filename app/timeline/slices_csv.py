@@ -1,22 +1,30 @@
-"""Slices as CSV, written piece by piece: one line each, times in ns on the timeline's own clock."""
+"""Slices as CSV, written piece by piece: one line each, times in ns on the timeline's own clock.
+
+The last column names the findings that put numbers of this trace in doubt; it is the same in every line.
+"""
 
 from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from app.comparison.spreadsheet import safe
+from app.timeline.doubts import Doubt
 from app.timeline.shown import Rows, Shown
 
 AT_ONCE = 5_000
-HEAD = ("track", "kind", "device", "start_ns", "duration_ns", "name", "full_name", "role", "stages", "launch_start_ns")
+HEAD = (
+    *("track", "kind", "device", "start_ns", "duration_ns", "name", "full_name", "role", "stages", "launch_start_ns"),
+    "doubts",
+)
 
 
-def slices_csv(shown: Shown, rows: Rows) -> Iterator[str]:
+def slices_csv(shown: Shown, rows: Rows, doubts: Sequence[Doubt] = ()) -> Iterator[str]:
+    told = " ".join(doubt.code for doubt in doubts)
     yield _lines([HEAD])
     for first in range(0, len(rows), AT_ONCE):
-        yield _lines([_line(shown, row) for row in rows[first : first + AT_ONCE].tolist()])
+        yield _lines([(*_line(shown, row), told) for row in rows[first : first + AT_ONCE].tolist()])
 
 
 def _line(shown: Shown, row: int) -> tuple[str | float | int | None, ...]:

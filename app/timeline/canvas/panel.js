@@ -3,7 +3,13 @@
 const MOST_LISTED = 40, COUNT = (value) => value.toLocaleString("en-US");
 
 function statusText(lanes) {
-  return lanes.map((lane) => `${lane.key}: ${lane.run ? emptiness(lane) || drawnText(lane) || `all ${COUNT(lane.run.slices)} slices drawn` : lane.message}`).join(" · ");
+  return lanes.map((lane) => `${lane.key}: ${lane.run ? [emptiness(lane) || drawnText(lane) || `all ${COUNT(lane.run.slices)} slices drawn`, doubtText(lane.run.doubts)].filter(Boolean).join(", ") : lane.message}`).join(" · ");
+}
+
+// `213 gaps unexplained: calls, times, busy times and gaps doubtful (and 2 findings more)`
+function doubtText([first, ...more]) {
+  if (!first) return "";
+  return `▲ ${first.text}${more.length ? ` (and ${more.length} ${more.length === 1 ? "finding" : "findings"} more)` : ""}`;
 }
 
 function sliceFacts(lane, i) {
@@ -33,6 +39,19 @@ function startedText(run, i) {
   return started.length === 1 ? started[0] : `${COUNT(started.length)} slices, first ${started[0]}`;
 }
 
+// What is in doubt is underlined, with the numbers of the notes below that say why.
+function marked(text, found, ...quantities) {
+  const numbers = [...found.doubts.keys()].filter((i) => quantities.some((one) => found.doubts[i].about.includes(one))).map((i) => i + 1);
+  if (!numbers.length) return text;
+  const reasons = numbers.map((number) => found.doubts[number - 1].message).join("; ");
+  return element("span", {}, element("span", { className: "doubt", title: `Doubtful: ${reasons}` }, text), element("sup", {}, numbers.join(", ")));
+}
+
+function notes({ doubts }) {
+  if (!doubts.length) return "";
+  return element("ol", { className: "notes", "aria-label": "Notes on the numbers" }, ...doubts.map((doubt) => element("li", {}, doubt.message)));
+}
+
 function rangeTable(lane, found, length, url) {
   const lines = found.kernels.slice(0, MOST_LISTED).map((kernel) => [
     element("code", { title: kernel.full_name }, kernel.name), kernel.role, COUNT(kernel.calls), microseconds(kernel.total_ns), `${(kernel.share * 100).toFixed(1)} %`,
@@ -40,16 +59,18 @@ function rangeTable(lane, found, length, url) {
   const more = found.kernels.length - lines.length;
   return element("section", {},
     element("h3", {}, element("b", {}, lane.key), ` ${lane.label}`),
-    ...(found.devices.length ? found.devices.map((device) => element("p", {}, deviceText(device, length))) : [element("p", {}, "Nothing ran in this range.")]),
-    lines.length ? element("div", { className: "wide" }, table(["Kernel", "Role", "Calls", "Total µs", "Share"], lines)) : "",
+    ...(found.devices.length ? found.devices.map((device) => deviceLine(device, length, found)) : [element("p", {}, "Nothing ran in this range.")]),
+    lines.length ? element("div", { className: "wide" }, table(["Kernel", "Role", marked("Calls", found, "calls"), marked("Total µs", found, "times"), marked("Share", found, "times")], lines)) : "",
+    notes(found),
     more > 0 ? element("p", {}, `${COUNT(more)} more names in the CSV.`) : "",
     element("p", {}, element("a", { href: url, download: "" }, "Slices of this range as CSV")));
 }
 
-function deviceText(device, length) {
+function deviceLine(device, length, found) {
   const where = device.device === null ? "host" : `GPU ${device.device}`;
   const gaps = device.gaps === 0 ? "no gaps" : `${COUNT(device.gaps)} ${device.gaps === 1 ? "gap" : "gaps"} of ${microseconds(device.gap_ns)} µs in all, the longest ${microseconds(device.longest_gap_ns)} µs`;
-  return `${where}: busy ${microseconds(device.busy_ns)} of ${microseconds(length)} µs (${((device.busy_ns / length) * 100).toFixed(1)} %), ${gaps}`;
+  const busy = `busy ${microseconds(device.busy_ns)} of ${microseconds(length)} µs (${((device.busy_ns / length) * 100).toFixed(1)} %)`;
+  return element("p", {}, `${where}: `, marked(busy, found, "busy times"), ", ", marked(gaps, found, "gaps"));
 }
 
 function microseconds(ns) {
