@@ -1,0 +1,203 @@
+"""Structural matches: which kernels of one trace do what which kernels of another do, where names differ.
+
+The kernels of both typical steps (of whole recordings, where no steps are told) are laid side by side by the operators
+that launched them, their modules, roles and names. What could as well be paired with something else stays unmatched.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from profiles.comparison.traces.alignment import align
+from profiles.comparison.traces.document import (
+    Figure,
+    Ground,
+    Match,
+    MatchedKernel,
+    Matching,
+    OperatorTime,
+    Side,
+    TimeDifference,
+)
+from profiles.comparison.traces.entry import ComparedTrace
+from profiles.comparison.traces.units import Likeness, Unit, units
+from profiles.results import Role
+from profiles.trace.contents import TraceContents
+
+MOST_KERNELS = 8_000  # of either sequence
+
+
+@dataclass(frozen=True, slots=True)
+class _Paired:
+    """Units of both sides that stand for each other."""
+
+    ground: Ground
+    baseline: tuple[Unit, ...]
+    candidate: tuple[Unit, ...]
+
+
+def match(baseline: ComparedTrace, candidate: ComparedTrace) -> Matching | None:
+    """None where one of them has no sequence of kernels."""
+    before, after = baseline.contents, candidate.contents
+    if before is None or after is None or not before.sequence or not after.sequence:
+        return None
+    sides = tuple(_bounded(units(held)) for held in (before, after))
+    likeness = Likeness(*sides)
+    aligned = align(likeness.score, likeness.kinds)
+    placed = {at: _pair(sides[0][at[0]], sides[1][at[1]]) for at in aligned.pairs}
+    pairs = [pair for at, pair in placed.items() if pair.ground is not Ground.ROLE or _is_placed(at, placed)]
+    pairs += _by_module(sides, aligned.pairs, aligned.ambiguous)
+    return Matching(
+        steps=(before.typical, after.typical),
+        baseline=_side(before, sides[0], [unit for pair in pairs for unit in pair.baseline]),
+        candidate=_side(after, sides[1], [unit for pair in pairs for unit in pair.candidate]),
+        matches=_matches(before, after, pairs),
+        operators=_operators(before, after, pairs),
+        ambiguous=len(aligned.ambiguous),
+        cut=max(_left_out(held, side) for held, side in zip((before, after), sides, strict=True)),
+    )
+
+
+def _bounded(found: list[Unit]) -> list[Unit]:
+    return [unit for unit in found if unit.places[-1] < MOST_KERNELS]
+
+
+def _left_out(held: TraceContents, side: Sequence[Unit]) -> int:
+    return len(held.sequence) - sum(len(unit.places) for unit in side) + held.cut
+
+
+def _pair(one: Unit, other: Unit) -> _Paired:
+    if one.names == other.names:
+        ground = Ground.NAME
+    elif one.operator is not None and (one.operator == other.operator or one.inner == other.inner):
+        ground = Ground.OPERATOR
+    elif one.module is not None and one.module == other.module:
+        ground = Ground.MODULE
+    else:
+        ground = Ground.ROLE
+    return _Paired(ground, (one,), (other,))
+
+
+def _is_placed(at: tuple[int, int], placed: dict[tuple[int, int], _Paired]) -> bool:
+    """A role says little: of pairs that rest on it those count that stand right between two others, or right beside one
+    that rests on more."""
+    beside = [placed.get((at[0] + step, at[1] + step)) for step in (-1, 1)]
+    return None not in beside or any(pair is not None and pair.ground is not Ground.ROLE for pair in beside)
+
+
+def _by_module(
+    sides: tuple[list[Unit], ...], pairs: Sequence[tuple[int, int]], ambiguous: Sequence[tuple[int, int]]
+) -> Iterable[_Paired]:
+    """What is left between two matches on both sides, if all of it is of one module: a fusion across operators."""
+    ends = [(-1, -1), *sorted([*pairs, *ambiguous]), (len(sides[0]), len(sides[1]))]
+    for (one, other), (next_one, next_other) in pairwise(ends):
+        before, after = tuple(sides[0][one + 1 : next_one]), tuple(sides[1][other + 1 : next_other])
+        modules = {unit.module for unit in (*before, *after)}
+        if before and after and len(modules) == 1 and None not in modules:
+            yield _Paired(Ground.MODULE, before, after)
+
+
+def _side(held: TraceContents, side: Sequence[Unit], matched: Sequence[Unit]) -> Side:
+    places = {place for unit in matched for place in unit.places}
+    left = [place for unit in side for place in unit.places if place not in places]
+    return Side(
+        kernels=len(places) + len(left),
+        matched=len(places),
+        total_ns=_time_ns(held, places) + _time_ns(held, left),
+        matched_ns=_time_ns(held, places),
+        unmatched=_kernels(held, left, longest_first=True),
+    )
+
+
+def _matches(before: TraceContents, after: TraceContents, pairs: Sequence[_Paired]) -> tuple[Match, ...]:
+    """Equal ones added up, by how far their times lie apart."""
+    grouped: dict[object, list[_Paired]] = defaultdict(list)
+    for pair in pairs:
+        key = (pair.ground, _named(pair.baseline), _named(pair.candidate), _operator(pair), _module(pair))
+        grouped[key].append(pair)
+    found = [_match(before, after, group) for group in grouped.values()]
+    return tuple(sorted(found, key=lambda one: -abs(one.time.difference_ns or 0)))
+
+
+def _named(side: Sequence[Unit]) -> tuple[str, ...]:
+    return tuple(name for unit in side for name in unit.names)
+
+
+def _operator(pair: _Paired) -> str | None:
+    """The one that both sides have, else the baseline's."""
+    one, other = pair.baseline[0], pair.candidate[0]
+    if len(pair.baseline) > 1 or len(pair.candidate) > 1:
+        return None
+    return one.inner if one.operator != other.operator and one.inner == other.inner else one.operator
+
+
+def _module(pair: _Paired) -> str | None:
+    """Of the pairs that rest on it; those of one operator are added up over all modules."""
+    return pair.baseline[0].module if pair.ground is Ground.MODULE else None
+
+
+def _match(before: TraceContents, after: TraceContents, group: Sequence[_Paired]) -> Match:
+    places = [place for pair in group for unit in pair.baseline for place in unit.places]
+    others = [place for pair in group for unit in pair.candidate for place in unit.places]
+    return Match(
+        ground=group[0].ground,
+        places=len(group),
+        operator=_operator(group[0]),
+        module=_module(group[0]),
+        baseline=_kernels(before, places),
+        candidate=_kernels(after, others),
+        time=_time(_time_ns(before, places), _time_ns(after, others)),
+    )
+
+
+def _operators(before: TraceContents, after: TraceContents, pairs: Sequence[_Paired]) -> tuple[OperatorTime, ...]:
+    """The longest of the baseline first."""
+    grouped: dict[str | None, list[_Paired]] = defaultdict(list)
+    for pair in pairs:
+        grouped[_operator(pair)].append(pair)
+    found = [
+        OperatorTime(
+            operator=operator,
+            places=len(group),
+            time=_time(
+                sum(_time_ns(before, unit.places) for pair in group for unit in pair.baseline),
+                sum(_time_ns(after, unit.places) for pair in group for unit in pair.candidate),
+            ),
+        )
+        for operator, group in grouped.items()
+    ]
+    return tuple(sorted(found, key=lambda one: (-(one.time.baseline.value or 0), one.operator or "")))
+
+
+def _kernels(held: TraceContents, places: Sequence[int], *, longest_first: bool = False) -> tuple[MatchedKernel, ...]:
+    """By name, in order of first launch."""
+    calls: dict[int, list[int]] = defaultdict(list)
+    for place in places:
+        calls[held.sequence[place]].append(held.durations_ns[place])
+    found = [
+        MatchedKernel(
+            name=kernel.name,
+            short_name=kernel.short_name,
+            role=Role(kernel.role),
+            calls=len(durations),
+            total_ns=sum(durations),
+        )
+        for kernel, durations in ((held.kernels[at], durations) for at, durations in calls.items())
+    ]
+    return tuple(sorted(found, key=lambda one: -one.total_ns) if longest_first else found)
+
+
+def _time_ns(held: TraceContents, places: Iterable[int]) -> int:
+    return sum(held.durations_ns[place] for place in places)
+
+
+def _time(before_ns: int, after_ns: int) -> TimeDifference:
+    return TimeDifference(
+        baseline=Figure(value=before_ns),
+        candidate=Figure(value=after_ns),
+        difference_ns=after_ns - before_ns,
+        ratio=after_ns / before_ns if before_ns else None,
+    )
