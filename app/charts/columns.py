@@ -17,7 +17,6 @@ from app.formatting import count
 from profiles.comparison.doubts import shared_doubts, shared_notes
 from profiles.comparison.entry import Entry, State, in_state
 from profiles.comparison.figures import TimeUnit, digits, mib, rate, time_unit
-from profiles.comparison.limits import standing
 from profiles.comparison.recording import count_doubt
 from profiles.comparison.roles import traced_ns
 from profiles.comparison.speed import TITLES, By, offered
@@ -99,7 +98,7 @@ def frame(rows: Sequence[Row[Entry]], *, by: By, base_key: str | None) -> Frame:
         graphs=any(run.counts is not None and run.counts.graph_launches for run in runs),
         tokens=any(run.metric("tokens_per_s") for run in runs),
         flops=any(run.metric("useful_tflops") for run in runs),
-        limits=any(standing(entry).share is not None for entry in in_state(entries, State.MEASURED)),
+        limits=any(row.standing is not None and row.standing.share is not None for row in rows),
         shared=shared_doubts(in_state(entries, *FIGURES)),
         shared_notes=shared_notes([row.speed_up.judged.notes for row in rows if row.speed_up and row.speed_up.judged]),
     )
@@ -153,7 +152,7 @@ def columns(frame: Frame) -> tuple[Column, ...]:
         ),
         *([Column("Tokens", "per s", _tokens, doubts=_shared(frame, "tokens_per_s"))] if frame.tokens else []),
         *([Column("Useful", "TFLOP/s", _flops, doubts=_shared(frame, "useful_tflops"))] if frame.flops else []),
-        *([Column("Of limit", "", lambda row, _, __: limit_cell(row.entry), number=False)] if frame.limits else []),
+        *([Column("Of limit", "", lambda row, _, __: limit_cell(row.standing), number=False)] if frame.limits else []),
         Column("Peak mem", "MiB", _memory, doubts=_shared(frame, "peak_memory")),
         Column("Output", "rel. error", lambda _, run, f: output(run, f.doubts)),
     )

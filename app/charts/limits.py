@@ -7,37 +7,37 @@ from html import escape
 
 from app.charts.markup import key_box, missing, variant
 from app.charts.roofline import roofline_html
-from profiles.comparison.entry import Entry, State, in_state
+from profiles.comparison.entry import Entry
 from profiles.comparison.figures import prose_time
-from profiles.comparison.limits import Standing, share_words, standing
+from profiles.comparison.limits import NOT_TIMED, Standing, share_words
+from profiles.comparison.table import Row
 
 
-def limit_cell(entry: Entry) -> str:
+def limit_cell(found: Standing | None) -> str:
     """`88 % memory-bound`, with the sum on hover."""
-    found = standing(entry)
-    if found.share is None:
-        return missing(found.text)
+    if found is None or found.share is None:
+        return missing(found.text if found is not None else NOT_TIMED)
     label = f' <span class="fs-muted">{found.label}</span>' if found.label else ""
     return f'<span class="fs-nowrap" title="{escape(found.text)}">{share_words(found.share)}{label}</span>'
 
 
-def limits_html(entries: Sequence[Entry], *, base_key: str | None) -> str:
+def limits_html(rows: Sequence[Row[Entry]], *, base_key: str | None) -> str:
     """The roofline, where the operation has FLOPs to count, over the sum of each variant; empty where no device's
     ceilings are known."""
-    measured = [entry for entry in in_state(entries, State.MEASURED) if entry.ceilings is not None]
-    standings = [(entry, standing(entry)) for entry in measured]
+    known = [row for row in rows if row.entry.ceilings is not None]
+    standings = [(row.entry, row.standing) for row in known if row.standing is not None]
     if not any(found.share is not None for _, found in standings):
         return ""
-    rows = "".join(_row(entry, found, filled=entry.key == base_key) for entry, found in standings)
+    body = "".join(_row(entry, found, filled=entry.key == base_key) for entry, found in standings)
     head = "<thead><tr><th>Variant</th><th class=num>Of limit</th><th class=fs-wrap>Which, and why</th></tr></thead>"
     title = (
         '<div class="fs-section"><h2>Limits</h2><span>against what this device reached on plain kernels</span></div>'
     )
-    table = f'<div class="fs-scroll"><table class="fs-limits">{head}<tbody>{rows}</tbody></table></div>'
+    table = f'<div class="fs-scroll"><table class="fs-limits">{head}<tbody>{body}</tbody></table></div>'
     chart = roofline_html(standings, base_key=base_key)
     told = f"<div>{table}{_waiting(standings)}</div>"
-    body = f'<div class="fs-beside"><div>{chart}</div>{told}</div>' if chart else told
-    return f'<div class="fs">{title}{body}</div>'
+    panel = f'<div class="fs-beside"><div>{chart}</div>{told}</div>' if chart else told
+    return f'<div class="fs">{title}{panel}</div>'
 
 
 def _row(entry: Entry, found: Standing, *, filled: bool) -> str:

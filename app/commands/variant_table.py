@@ -13,7 +13,7 @@ from profiles.comparison.dispatch import fall, fallen
 from profiles.comparison.entry import Entry, State
 from profiles.comparison.figures import listed, mib, prose_time, rate, ratio, ratio_range, time_unit, workload_label
 from profiles.comparison.judgement import Judged
-from profiles.comparison.limits import share_words, standing
+from profiles.comparison.limits import share_words
 from profiles.comparison.parts import plain
 from profiles.comparison.reason import varying_sentence
 from profiles.comparison.recording import count_doubt
@@ -143,8 +143,8 @@ def _metric(row: Row[Entry], name: str, write: Callable[[float], str]) -> str | 
 
 def _of_limit(row: Row[Entry]) -> str | None:
     """`88 % memory-bound`; the sums stand with `--json` and on the page."""
-    found = standing(row.entry)
-    if found.share is None:
+    found = row.standing
+    if found is None or found.share is None:
         return None
     return f"{share_words(found.share)} {found.label or ''}".rstrip()
 

@@ -113,7 +113,7 @@ def _section(
     if compiled := compilations_html([row.entry for row in ordered], base_key=base_key, code=files.code):
         st.html(compiled)
     _reasons(ordered, base_key, suffix)
-    limits = limits_html([row.entry for row in ordered], base_key=base_key)
+    limits = limits_html(ordered, base_key=base_key)
     if limits:
         st.html(limits)
     timeline_panel(ordered, suffix=suffix, choice=used, token=token)

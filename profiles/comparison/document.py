@@ -6,9 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 from profiles.comparison.answer import answer
 from profiles.comparison.caveat import caveat
-from profiles.comparison.entry import EntryT, State, sections
+from profiles.comparison.entry import EntryT, sections
 from profiles.comparison.judgement import Judged, judge_time
-from profiles.comparison.limits import standing
 from profiles.comparison.parts import plain
 from profiles.comparison.speed import By, chosen, offered
 from profiles.comparison.table import Row, rows
@@ -46,7 +45,7 @@ def _workload(
 
 
 def _variant(row: Row[EntryT], source: str) -> ComparedVariant:
-    limit = standing(row.entry) if row.state is State.MEASURED else None
+    limit = row.standing
     return ComparedVariant(
         key=row.entry.key,
         variant=row.entry.variant,

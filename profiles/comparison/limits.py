@@ -20,6 +20,7 @@ NEAR = 1 / 3
 waits for something else."""
 
 HOST_RATIO = 1.25
+NOT_TIMED = "no time was measured"
 
 
 class Bound(StrEnum):
@@ -76,7 +77,7 @@ def standing(entry: Entry) -> Standing:
     run, ceilings = entry.run, entry.ceilings
     time = None if run is None else principal(run)
     if run is None or time is None:
-        return Standing(why="no time was measured")
+        return Standing(why=NOT_TIMED)
     if ceilings is None:
         return Standing(why="what this device can do at most was not measured")
     if run.costs is None:

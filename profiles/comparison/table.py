@@ -9,18 +9,21 @@ from typing import Generic
 from profiles.comparison.doubts import shared_doubts, single_doubts
 from profiles.comparison.entry import Entry_co, EntryT, State, state
 from profiles.comparison.judgement import Judged, judge
+from profiles.comparison.limits import Standing, standing
 from profiles.comparison.speed import By, SpeedUp, Timed, baseline, chosen, speed_up, time
 from profiles.verdict import VariantComparison
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row(Generic[Entry_co]):
-    """`speed_up` is None for the baseline, for what has no time, and for what is not correct."""
+    """`speed_up` is None for the baseline, for what has no time, and for what is not correct; `standing` for what is
+    not measured."""
 
     entry: Entry_co
     state: State
     is_baseline: bool
     speed_up: SpeedUp | None
+    standing: Standing | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,16 +69,17 @@ def completeness(entries: Sequence[EntryT]) -> Completeness:
 
 
 def _row(entry: EntryT, base: Timed[EntryT] | None, by: By, judged: VariantComparison | None) -> Row[EntryT]:
-    standing, metric = state(entry), time(entry, by)
+    found, metric = state(entry), time(entry, by)
     is_baseline = base is not None and base.entry is entry
-    comparable = standing is State.MEASURED and not is_baseline
+    comparable = found is State.MEASURED and not is_baseline
     return Row(
         entry=entry,
-        state=standing,
+        state=found,
         is_baseline=is_baseline,
         speed_up=speed_up(base.metric, metric, judged)
         if comparable and base is not None and metric is not None
         else None,
+        standing=standing(entry) if found is State.MEASURED else None,
     )
 
 

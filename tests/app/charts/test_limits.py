@@ -17,8 +17,9 @@ from app.charts.table import table_html
 from app.commands.variant_table import described
 from profiles.ceilings import Bandwidth, Ceilings, Costs, MatmulRate
 from profiles.comparison.document import document
-from profiles.comparison.entry import MeasuredEntry, entries_of
+from profiles.comparison.entry import MeasuredEntry, State, entries_of
 from profiles.comparison.figures import MICROSECONDS
+from profiles.comparison.limits import Standing, standing
 from profiles.comparison.speed import By
 from profiles.comparison.table import rows
 from profiles.results import DeepKernel, DeepProfile, KernelUse, Role, Run
@@ -55,14 +56,14 @@ def _text(html: str) -> str:
 
 
 def test_a_cell_has_the_share_and_the_label_and_the_sum_on_hover() -> None:
-    html = limit_cell(_entry("sdpa_cudnn"))
+    html = limit_cell(standing(_entry("sdpa_cudnn")))
     assert _text(html) == "53 % compute-bound"
     assert 'title="compute-bound: 68.0 GFLOP at 700 TFLOP/s need 97.1 µs of the measured' in html
 
 
 def test_without_ceilings_there_is_neither_column_nor_panel() -> None:
     assert "Of limit" not in table_html(rows(ladder()), by=By.GPU_TIME)
-    assert limits_html(ladder(), base_key="A") == ""
+    assert limits_html(rows(ladder()), base_key="A") == ""
     assert "of limit" not in "\n".join(described(ladder(), baseline=None, by=By.GPU_TIME))
 
 
@@ -70,24 +71,40 @@ def test_with_ceilings_the_table_the_panel_the_command_and_the_document_say_the_
     entries = _entries()
     assert "Of limit" in table_html(rows(entries), by=By.GPU_TIME)
     assert "53 % compute-bound" in "\n".join(described(entries, baseline=None, by=By.GPU_TIME))
-    panel = _text(limits_html(entries, base_key="A"))
+    panel = _text(limits_html(rows(entries), base_key="A"))
     assert "68.0 GFLOP at 700 TFLOP/s need 97.1 µs of the measured 181.6 (53 %)" in panel
     told = document(entries, base_key=None, by=By.GPU_TIME, source=lambda _: "here").workloads[0].rows
     auto = next(row for row in told if row.variant == "sdpa_cudnn")
     assert (auto.bound, round(auto.of_limit or 0, 2)) == ("compute-bound", 0.53)
 
 
+def test_a_page_works_out_once_for_each_run_how_near_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    worked_out = []
+
+    def counted(entry: MeasuredEntry) -> Standing:
+        worked_out.append(entry.key)
+        return standing(entry)
+
+    monkeypatch.setattr("profiles.comparison.table.standing", counted)
+    for module in ("app.charts.limits", "app.charts.columns"):
+        monkeypatch.setattr(f"{module}.standing", counted, raising=False)
+    drawn = rows(_entries())
+    assert "Of limit" in table_html(drawn, by=By.GPU_TIME)
+    assert limits_html(drawn, base_key="A")
+    assert sorted(worked_out) == sorted(row.entry.key for row in drawn if row.state is State.MEASURED)
+
+
 def test_a_run_without_costs_is_a_dash_with_the_reason() -> None:
     runs = tuple(msgspec.structs.replace(run, costs=None) for run in ladder_runs())
     entries = entries_of(msgspec.structs.replace(results(*runs), ceilings=CEILINGS))
-    assert _text(limit_cell(entries[0])) == "–"
-    assert "was not recorded" in limit_cell(entries[0])
-    assert limits_html(entries, base_key="A") == ""
+    assert _text(limit_cell(standing(entries[0]))) == "–"
+    assert "was not recorded" in limit_cell(standing(entries[0]))
+    assert limits_html(rows(entries), base_key="A") == ""
 
 
 def test_each_variant_is_a_point_within_the_roofline_with_its_letter_and_name() -> None:
     entries = _entries()
-    html = limits_html(entries, base_key="A")
+    html = limits_html(rows(entries), base_key="A")
     chart = html[html.index('class="fs-roofline"') : html.index('class="fs-limits"')]
     points = re.findall(r'<i class="point( hollow)?" style="left:([\d.]+)px;top:([\d.]+)px" title="(\S+) (\S+):', chart)
     assert {(key, name) for *_, key, name in points} == {(e.key, e.variant) for e in entries}
@@ -102,13 +119,13 @@ def test_the_names_of_several_devices_are_text() -> None:
     named = results(*(msgspec.structs.replace(run, costs=costs_of(run)) for run in ladder_runs()))
     other = msgspec.structs.replace(named.environment, device_name=EVIL)
     strange = msgspec.structs.replace(named, environment=other, ceilings=CEILINGS)
-    html = limits_html((*_entries(), *entries_of(strange)), base_key="A")
+    html = limits_html(rows((*_entries(), *entries_of(strange))), base_key="A")
     assert "on &lt;img src=x" in html
     assert "<img" not in html
 
 
 def test_the_labels_of_the_roofline_do_not_cover_each_other() -> None:
-    html = limits_html(_entries(), base_key="A")
+    html = limits_html(rows(_entries()), base_key="A")
     tops = [float(top) for top in re.findall(r'<span class="name[^"]*" style="left:[\d.]+px;top:([\d.]+)px', html)]
     assert all(later - earlier >= 15 for earlier, later in pairwise(tops))
 
@@ -116,21 +133,21 @@ def test_the_labels_of_the_roofline_do_not_cover_each_other() -> None:
 def test_labels_of_alike_variants_stay_within_the_roofline() -> None:
     slow = Costs(least_bytes=134 * MB, read_bytes=100 * MB, moved_bytes=134 * MB, useful_flops=10**7)
     runs = tuple(msgspec.structs.replace(run, costs=slow) for run in ladder_runs())
-    html = limits_html(entries_of(msgspec.structs.replace(results(*runs), ceilings=CEILINGS)), base_key="A")
+    html = limits_html(rows(entries_of(msgspec.structs.replace(results(*runs), ceilings=CEILINGS))), base_key="A")
     tops = [float(top) for top in re.findall(r'<span class="name[^"]*" style="left:[\d.]+px;top:([\d.]+)px', html)]
     assert len(tops) == len(runs)
     assert max(tops) < HEIGHT - BOTTOM - 16
 
 
 def test_that_calls_wait_for_the_host_is_told_once() -> None:
-    text = _text(limits_html(_entries(), base_key="A"))
+    text = _text(limits_html(rows(_entries()), base_key="A"))
     assert text.count("for the host") == 1
-    assert "Called back to back, 2 of 7 wait for the host, a call each: sdpa_flash 362.8 µs , sdpa_cudnn 281.5" in text
+    assert "Called back to back, 2 of 7 wait for the host, a call each: sdpa_cudnn 281.5 µs , sdpa_flash 362.8" in text
 
 
 def test_an_operation_without_flops_has_sums_and_no_roofline() -> None:
     runs = tuple(msgspec.structs.replace(r, costs=Costs(least_bytes=134 * MB)) for r in ladder_runs())
-    html = limits_html(entries_of(msgspec.structs.replace(results(*runs), ceilings=CEILINGS)), base_key="A")
+    html = limits_html(rows(entries_of(msgspec.structs.replace(results(*runs), ceilings=CEILINGS))), base_key="A")
     assert "fs-roofline" not in html
     assert "134 MB at 4.00 TB/s need 33.5 µs" in html
 
