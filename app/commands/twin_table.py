@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from app.commands.output import table
 from profiles import catalog
-from profiles.comparison.figures import count, listed, ratio_range, workload_label
+from profiles.comparison.figures import close_range, close_ratio, count, listed, workload_label
 from profiles.comparison.speed import TITLES, By
 from profiles.results import Results, Trial
 from profiles.verdict import VariantComparison, Verdict
 
 FALSE = (Verdict.FASTER, Verdict.SLOWER)
-PLACES, CLOSE = 3, 1.2  # decimals where both ends are near 1
 TITLES_OF_COLUMNS = ("variant", "time", "ratio", "interval", "verdict", "builds")
 
 
@@ -40,11 +39,5 @@ def _trial(trial: Trial) -> list[str]:
 
 
 def _row(one: VariantComparison) -> tuple[str, ...]:
-    title = TITLES[By(one.metric)]
-    return (one.candidate, title, f"{one.ratio:.{PLACES}f}×", _interval(one), str(one.verdict), f"{one.builds:,}")
-
-
-def _interval(one: VariantComparison) -> str:
-    if one.low is None or one.high is None:
-        return "–"
-    return ratio_range(one.low, one.high, places=PLACES if one.high < CLOSE * one.low else None)
+    title, interval = TITLES[By(one.metric)], close_range(one.low, one.high)
+    return (one.candidate, title, close_ratio(one.ratio), interval or "–", str(one.verdict), f"{one.builds:,}")

@@ -11,6 +11,7 @@ NS_PER_US = 1_000.0
 NS_PER_MS = 1_000_000.0
 NS_PER_S = 1_000_000_000.0
 MIB = 1 << 20
+CLOSE_PLACES, CLOSE, FAR = 3, 1.2, 1.995
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +56,21 @@ def ratio_range(low: float, high: float, *, places: int | None = None) -> str:
         if ends[0] != ends[1]:
             break
     return f"{'–'.join(dict.fromkeys(ends))}×"
+
+
+def close_ratio(value: float, low: float | None = None, high: float | None = None) -> str:
+    """`1.012× (0.996–1.028×)`, of variants that may be alike: near 1, two decimals would hide what the margin is about.
+    Far from it as any other ratio."""
+    interval = close_range(low, high)
+    written = f"{value:.{CLOSE_PLACES}f}×" if value < FAR else ratio(value)
+    return written if interval is None else f"{written} ({interval})"
+
+
+def close_range(low: float | None, high: float | None) -> str | None:
+    """The interval of such a ratio; None where none is known."""
+    if low is None or high is None:
+        return None
+    return ratio_range(low, high, places=CLOSE_PLACES if high < CLOSE * low and low < FAR else None)
 
 
 def percent_range(low: float, high: float) -> str:

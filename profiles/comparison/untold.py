@@ -13,8 +13,6 @@ from profiles.comparison.statistics import FEWEST_BUILDS
 from profiles.comparison.verdicts import APART
 from profiles.verdict import VariantComparison, Verdict
 
-PLACES, CLOSE = 3, 1.2  # near 1, two decimals would hide what the margin is about
-
 
 def close_sentence(
     one_called: tuple[Part, ...], base_called: tuple[Part, ...], one: Timed[Entry], base: Timed[Entry], gain: SpeedUp
@@ -70,9 +68,4 @@ def _is_unstable(judged: VariantComparison) -> bool:
 
 
 def _known(judged: VariantComparison) -> str:
-    """`1.012× (0.996–1.028×)`."""
-    ratio = f"{judged.ratio:.{PLACES}f}×" if judged.ratio < 1.995 else figures.ratio(judged.ratio)
-    if judged.low is None or judged.high is None:
-        return ratio
-    near = judged.high < CLOSE * judged.low and judged.ratio < 1.995
-    return f"{ratio} ({figures.ratio_range(judged.low, judged.high, places=PLACES if near else None)})"
+    return figures.close_ratio(judged.ratio, judged.low, judged.high)

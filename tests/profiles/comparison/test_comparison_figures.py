@@ -99,3 +99,19 @@ def test_an_interval_of_shares_tells_its_ends_apart(low: float, high: float, wri
 @pytest.mark.parametrize(("size", "written"), [(0, "0"), (24_576, "0.023"), (209_715, "0.2"), (32 << 20, "32")])
 def test_little_memory_is_not_written_as_none(size: float, written: str) -> None:
     assert figures.mib(size) == written
+
+
+@pytest.mark.parametrize(
+    ("value", "low", "high", "written"),
+    [
+        (1.0123, 0.9957, 1.0281, "1.012× (0.996–1.028×)"),
+        (1.0123, None, None, "1.012×"),
+        (1.4, 0.9, 2.1, "1.400× (0.90–2.10×)"),
+        (25.387, 25.31, 25.46, "25.4× (25.3–25.5×)"),
+    ],
+)
+def test_a_ratio_near_one_has_the_decimals_that_the_margin_is_about(
+    value: float, low: float | None, high: float | None, written: str
+) -> None:
+    assert figures.close_ratio(value, low, high) == written
+    assert low is None or f"({figures.close_range(low, high)})" in written
