@@ -12,29 +12,21 @@ from sqlalchemy.orm import Session
 from db.models import TraceRow
 from db.session import Database
 from db.store import TraceStore
-from db.timelines import Chunk, chunks_of
-from db.traces import insert_trace
+from db.traces import ReadTrace, insert_trace, read_file
 from profiles.bundle import Bundle, BundleError, extract_trace
-from profiles.trace.child import parse_in_child
-from profiles.trace.contents import TraceContents
 from profiles.trace.errors import TraceError
-from profiles.trace.summary import TraceSummary
-from profiles.trace.timeline import Timeline, load_timeline
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReadTrace:
+@dataclass(frozen=True, slots=True)
+class UnpackedTrace:
     """A trace that was read, and its raw file."""
 
     sha256: str
     path: Path
-    summary: TraceSummary
-    contents: TraceContents
-    timeline: Timeline
-    chunks: tuple[Chunk, ...]
+    read: ReadTrace
 
 
-def read_new_traces(db: Database, bundle: Bundle, directory: Path) -> tuple[ReadTrace, ...]:
+def read_new_traces(db: Database, bundle: Bundle, directory: Path) -> tuple[UnpackedTrace, ...]:
     """The bundle's traces that the database does not have, unpacked into `directory` and read. BundleError where one
     of them is no trace."""
     with db.read() as session:
@@ -42,36 +34,19 @@ def read_new_traces(db: Database, bundle: Bundle, directory: Path) -> tuple[Read
     return tuple(_read(bundle, sha256, directory) for sha256 in sorted(bundle.traces - known))
 
 
-def store_traces(session: Session, store: TraceStore, traces: Iterable[ReadTrace]) -> None:
+def store_traces(session: Session, store: TraceStore, traces: Iterable[UnpackedTrace]) -> None:
     """The raw files first: a row never speaks of a file that is not there."""
     for trace in traces:
         store.put(trace.path)
-        insert_trace(
-            session,
-            trace.sha256,
-            trace.path.stat().st_size,
-            timeline=trace.timeline,
-            chunks=trace.chunks,
-            summary=trace.summary,
-            contents=trace.contents,
-        )
+        insert_trace(session, trace.sha256, trace.path.stat().st_size, trace.read)
 
 
-def _read(bundle: Bundle, sha256: str, directory: Path) -> ReadTrace:
+def _read(bundle: Bundle, sha256: str, directory: Path) -> UnpackedTrace:
     folder = directory / sha256
     folder.mkdir()
     path = folder / "trace.json.gz"
     extract_trace(bundle, sha256, path)
     try:
-        parsed = parse_in_child(path, device=None, directory=folder)
-        timeline = load_timeline(parsed.timeline_path)
+        return UnpackedTrace(sha256, path, read_file(path, folder))
     except (TraceError, ValueError) as error:
         raise BundleError(f"{bundle.path}: traces/{sha256}.json.gz: {error}") from error
-    return ReadTrace(
-        sha256=sha256,
-        path=path,
-        summary=parsed.summary,
-        contents=parsed.contents,
-        timeline=timeline,
-        chunks=tuple(chunks_of(timeline)),
-    )

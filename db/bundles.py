@@ -22,7 +22,7 @@ from db.locking import one_import_at_a_time
 from db.models import EntryRow, RunRow, TrialRow
 from db.session import Database
 from db.store import TraceStore
-from db.views import ViewState
+from db.views import ComparisonKind, ViewState
 from profiles.bundle import BundledComparison, BundleError, read_bundle, write_bundle
 from profiles.results import Results
 
@@ -72,6 +72,11 @@ def export_comparison(db: Database, store: TraceStore, comparison_id: int, path:
     """Write a comparison, with the traces of its runs, as a bundle. BundleError where it has nothing measured yet."""
     with db.read() as session:
         view = find_comparison(session, comparison_id)
+        if view.kind is ComparisonKind.TRACES:
+            raise BundleError(
+                f"comparison {comparison_id} shows traces, and a bundle holds measured runs; its traces are files of their"
+                " own, which can be downloaded one by one and imported elsewhere"
+            )
         trials = {entry.trial_id for entry in view.entries}
         presets = dict(session.execute(select(TrialRow.id, TrialRow.preset).where(TrialRow.id.in_(trials))).all())
     content = bundled(view, presets)

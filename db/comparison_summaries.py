@@ -11,7 +11,8 @@ from sqlalchemy.orm import Session
 
 from db.job_status import job_status
 from db.models import ComparisonRow, EntryRow, EnvironmentRow, JobRow, RunRow, TrialRow
-from db.views import ComparisonSummary, JobStatus
+from db.trace_summaries import trace_comparison_summaries
+from db.views import ComparisonKind, ComparisonSummary, JobStatus
 from profiles.comparison.figures import workload_label
 from profiles.results import RunStatus
 from profiles.workload import Workload
@@ -27,7 +28,7 @@ class _Entry:
 
 
 def comparison_summaries(session: Session, ids: Sequence[int]) -> tuple[ComparisonSummary, ...]:
-    """In the order of `ids`; two queries for all of them."""
+    """In the order of `ids`; two queries for all of them, and one more where some show traces."""
     query = (
         select(ComparisonRow, JobRow.id, job_status())
         .outerjoin(JobRow, JobRow.id == ComparisonRow.job_id)
@@ -35,7 +36,11 @@ def comparison_summaries(session: Session, ids: Sequence[int]) -> tuple[Comparis
     )
     rows = {row.id: (row, JobStatus(status) if job_id else None) for row, job_id, status in session.execute(query)}
     entries = _entries(session, ids)
-    return tuple(_summary(*rows[comparison_id], entries[comparison_id]) for comparison_id in ids)
+    of_traces = [row for row, _ in rows.values() if row.kind is ComparisonKind.TRACES]
+    summaries = {summary.id: summary for summary in trace_comparison_summaries(session, of_traces)}
+    return tuple(
+        summaries.get(comparison_id) or _summary(*rows[comparison_id], entries[comparison_id]) for comparison_id in ids
+    )
 
 
 def _entries(session: Session, ids: Sequence[int]) -> dict[int, list[_Entry]]:

@@ -7,14 +7,26 @@ from collections.abc import Sequence
 from sqlalchemy import and_, select
 from sqlalchemy.orm import Session
 
+from db.compared_traces import compared_traces
 from db.comparison_rows import add_entries
 from db.errors import IllegalMove, NotFound
 from db.job_status import job_status
 from db.models import ComparisonRow, EntryRow, EnvironmentRow, JobRow, RunRow, TraceRow, TrialRow
 from db.run_rows import load_runs
 from db.session import Database
-from db.views import ComparedRun, ComparisonView, JobStatus, ViewState
+from db.trace_comparisons import compare_traces
+from db.views import ComparedRun, ComparisonKind, ComparisonView, JobStatus, ViewState
 from profiles.comparison.answer import whole_answer
+
+__all__ = [
+    "compare_traces",
+    "comparison",
+    "create_comparison",
+    "find_comparison",
+    "insert_comparison",
+    "rename_comparison",
+    "renew_answers",
+]
 
 MOST_ENTRIES = 1000
 
@@ -84,8 +96,10 @@ def find_comparison(session: Session, comparison_id: int) -> ComparisonView:
         created_by=row.created_by,
         job_id=row.job_id,
         status=_status(session, row.job_id),
-        entries=_entries(session, row.id),
+        entries=_entries(session, row.id) if row.kind is ComparisonKind.RUNS else (),
         view=row.view,
+        kind=row.kind,
+        traces=compared_traces(session, row.id) if row.kind is ComparisonKind.TRACES else (),
     )
 
 

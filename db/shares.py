@@ -15,7 +15,7 @@ from db.comparisons import find_comparison
 from db.errors import NotFound
 from db.models import ComparisonRow, ShareLinkRow
 from db.session import Database
-from db.views import ComparedRun, ComparisonView, ShareLink, ViewState
+from db.views import ComparedRun, ComparedTrace, ComparisonView, ShareLink, ViewState
 from profiles.results import Run
 
 TOKEN_BYTES = 24  # 192 bits
@@ -140,8 +140,12 @@ def _link(row: ShareLinkRow) -> ShareLink:
 
 
 def _shared(link: ShareLink, comparison: ComparisonView) -> SharedComparison:
-    entries = comparison.entries if link.show_hosts else tuple(_without_host(entry) for entry in comparison.entries)
-    return SharedComparison(link=link, comparison=replace(comparison, entries=entries, view=link.view))
+    shown = replace(comparison, view=link.view)
+    if not link.show_hosts:
+        entries = tuple(_without_host(entry) for entry in comparison.entries)
+        traces = tuple(_trace_without_host(trace) for trace in comparison.traces)
+        shown = replace(shown, entries=entries, traces=traces)
+    return SharedComparison(link=link, comparison=shown)
 
 
 def _without_host(entry: ComparedRun) -> ComparedRun:
@@ -150,3 +154,10 @@ def _without_host(entry: ComparedRun) -> ComparedRun:
         return entry
     nameless = msgspec.structs.replace(run.conditions, host=None)
     return replace(entry, run=msgspec.structs.replace(run, conditions=nameless))
+
+
+def _trace_without_host(trace: ComparedTrace) -> ComparedTrace:
+    if trace.contents is None or trace.contents.rank is None:
+        return trace
+    nameless = msgspec.structs.replace(trace.contents.rank, host=None)
+    return replace(trace, contents=msgspec.structs.replace(trace.contents, rank=nameless))

@@ -92,6 +92,9 @@ class TraceStore:
         except FileNotFoundError as error:
             raise NotFound(f"the uploaded file {name} is not in the trace store") from error
 
+    def holds_waiting(self, name: str) -> bool:
+        return bool(self._files.exists(self._waiting(name)))
+
     def open_waiting(self, name: str) -> BinaryIO:
         """NotFound where the store does not hold it."""
         try:

@@ -13,13 +13,16 @@ from db.errors import NotFound
 from db.insertion import insert_new
 from db.kernels import kernel_ids
 from db.models import RunRow, TimelineChunkRow, TraceKernelRow, TraceRow
+from db.records import TimelineTables
 from db.session import Database
 from db.store import TraceStore
 from db.timelines import CODEC, Chunk, chunks_of, tables_of, timeline_of
 from profiles.results import Finding
+from profiles.trace.child import parse_in_child
 from profiles.trace.contents import TraceContents
 from profiles.trace.summary import TraceSummary
 from profiles.trace.timeline import Timeline
+from profiles.trace.timeline import load_timeline as read_timeline
 
 TOLD_OF_KERNELS = ("short_name", "role", "calls", "total_ns", "min_ns", "p50_ns", "p95_ns", "max_ns")
 
@@ -29,6 +32,16 @@ class StoredTrace:
     """A trace that is stored: its raw file and its timeline."""
 
     sha256: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadTrace:
+    """What a trace file says, ready to be stored: all but the raw file."""
+
+    summary: TraceSummary
+    contents: TraceContents | None
+    tables: TimelineTables
+    chunks: tuple[Chunk, ...]
 
 
 def save_trace(
@@ -44,53 +57,46 @@ def save_trace(
 
     The same file twice is one trace.
     """
-    chunks = tuple(chunks_of(timeline))
+    read = read_of(timeline, summary, contents)
     sha256 = store.put(path)
     with db.begin() as session:
-        insert_trace(
-            session,
-            sha256,
-            path.stat().st_size,
-            timeline=timeline,
-            chunks=chunks,
-            summary=summary,
-            contents=contents,
-        )
+        insert_trace(session, sha256, path.stat().st_size, read)
     return StoredTrace(sha256)
 
 
-def insert_trace(
-    session: Session,
-    sha256: str,
-    size_bytes: int,
-    *,
-    timeline: Timeline,
-    chunks: tuple[Chunk, ...],
-    summary: TraceSummary,
-    contents: TraceContents | None = None,
-) -> int:
+def read_file(path: Path, directory: Path) -> ReadTrace:
+    """What the file says, read in a limited child that works in `directory`. TraceError when it gives no trace."""
+    parsed = parse_in_child(path, device=None, directory=directory)
+    return read_of(read_timeline(parsed.timeline_path), parsed.summary, parsed.contents)
+
+
+def read_of(timeline: Timeline, summary: TraceSummary, contents: TraceContents | None) -> ReadTrace:
+    return ReadTrace(summary=summary, contents=contents, tables=tables_of(timeline), chunks=tuple(chunks_of(timeline)))
+
+
+def insert_trace(session: Session, sha256: str, size_bytes: int, read: ReadTrace) -> int:
     """The trace's id, after storing the rows of one whose raw file is stored. Of one that is there only contents that
     it lacks are added."""
     if (known := _id(session, sha256)) is not None:
-        _add_contents(session, known, contents)
+        _add_contents(session, known, read.contents)
         return known
     values = {
         "sha256": sha256,
         "size_bytes": size_bytes,
-        "slices": sum(chunk.n for chunk in chunks),
-        "health": summary.health,
-        "summary": summary,
-        "tables": tables_of(timeline),
+        "slices": sum(chunk.n for chunk in read.chunks),
+        "health": read.summary.health,
+        "summary": read.summary,
+        "tables": read.tables,
     }
     if not insert_new(session, TraceRow, [values], key="sha256"):
         return _known_id(session, sha256)  # another writer was first, and has committed the chunks too
     trace_id = _known_id(session, sha256)
     session.add_all(
         TimelineChunkRow(trace_id=trace_id, seq=seq, t0=chunk.t0, t1=chunk.t1, n=chunk.n, codec=CODEC, data=chunk.data)
-        for seq, chunk in enumerate(chunks)
+        for seq, chunk in enumerate(read.chunks)
     )
     session.flush()
-    _add_contents(session, trace_id, contents)
+    _add_contents(session, trace_id, read.contents)
     return trace_id
 
 
