@@ -11,17 +11,17 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeVar
 
 from sqlalchemy.exc import OperationalError
 
 from db.ceilings import environments_with_ceilings, store_ceilings
+from db.ownership import Beat
 from db.runs import store_run
 from db.session import Database, open_database
 from db.settings import Settings
 from db.store import TraceStore
 from db.traces import StoredTrace, save_trace
-from db.trials import Assignment, assignment, claim_trial, finish_trial, give_back, record_progress
+from db.trials import Assignment, assignment, beat, claim_trial, finish_trial, give_back, record_progress
 from db.views import TrialStatus
 from profiles.ceilings import Ceilings
 from profiles.environment import Environment
@@ -30,13 +30,10 @@ from profiles.results import Failure, FailureKind, RunStatus
 from profiles.supervisor import MEASURE, Limits, MeasuredRun, TrialError, measure_trial
 from profiles.trace.timeline import load_timeline
 from workers.heart import Heart
+from workers.insistence import Written, insist
 from workers.pace import Pace
 
 log = logging.getLogger(__name__)
-
-Written = TypeVar("Written")
-INSIST_S = 60.0
-INSIST_EVERY_S = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,9 +109,11 @@ class _Attempt:
             self._give_back()
 
     def _heart(self) -> Heart:
-        return Heart(
-            self.db, trial_id=self.trial_id, worker=self.bench.worker, attempt=self.number, pace=self.bench.pace
-        )
+        return Heart(self._beat, what=f"trial {self.trial_id}", pace=self.bench.pace)
+
+    def _beat(self) -> Beat:
+        lease_s = self.bench.pace.lease_s
+        return beat(self.db, self.trial_id, worker=self.bench.worker, attempt=self.number, lease_s=lease_s)
 
     @contextmanager
     def _directory(self) -> Iterator[Path]:
@@ -189,16 +188,7 @@ class _Attempt:
         )
 
     def _insist(self, write: Callable[[], Written]) -> Written:
-        """Write again what the database did not answer to: a server restarts within INSIST_S, and writes are fenced."""
-        deadline = time.monotonic() + INSIST_S
-        while True:
-            try:
-                return write()
-            except OperationalError as error:
-                if time.monotonic() > deadline or self.stopping.is_set():
-                    raise
-                log.warning("trial %d: not stored yet, the database does not answer: %s", self.trial_id, error)
-                time.sleep(INSIST_EVERY_S)
+        return insist(write, what=f"trial {self.trial_id}", stopping=self.stopping.is_set)
 
     def _give_back(self) -> None:
         give_back(self.db, self.trial_id, worker=self.bench.worker, attempt=self.number)

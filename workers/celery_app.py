@@ -1,10 +1,13 @@
-"""The Celery application: how a trial's id travels. The database, not the broker, says what becomes of the trial."""
+"""The Celery application: how the ids of trials and imported traces travel. The database, not the broker, says what
+becomes of them."""
 
 from __future__ import annotations
 
 from celery import Celery
 
 MEASURE_TRIAL = "fusescope.measure_trial"
+READ_TRACE = "fusescope.read_trace"
+TRACES_QUEUE = "fusescope.traces"
 VISIBILITY_S = 24 * 3600
 """Longer than any trial: an id is delivered again by the reaper, never because a measurement took long."""
 
@@ -17,6 +20,8 @@ def make_app(url: str) -> Celery:
         broker_connection_retry_on_startup=True,
         broker_connection_max_retries=None,
         broker_transport_options={
+            # By name, and so devices before `traces`: a worker reads a trace when it has nothing to measure.
+            "queue_order_strategy": "sorted",
             "visibility_timeout": VISIBILITY_S,
             "socket_connect_timeout": 2.0,
             "socket_timeout": 10.0,
@@ -47,6 +52,7 @@ def queue_name(device_class: str) -> str:
 
 
 def queues_of(device: str) -> tuple[str, ...]:
-    """What the worker of a device listens to: its own queue first, and that of any device of its kind."""
+    """What the worker of a device listens to: its own queue, that of any device of its kind, and that of traces."""
     kind = device.partition(":")[0]
-    return (queue_name(device),) if device == kind else (queue_name(device), queue_name(kind))
+    own = (queue_name(device),) if device == kind else (queue_name(device), queue_name(kind))
+    return (*own, TRACES_QUEUE)

@@ -1,29 +1,29 @@
-"""Beats for a trial that is being measured: extends its lease, hears whether to stop. A thread of the pool process."""
+"""Beats for what is being measured or read: extends its lease, hears whether to stop. A thread of the pool process."""
 
 from __future__ import annotations
 
 import logging
 import threading
+from collections.abc import Callable
 from typing import Self
 
 from sqlalchemy.exc import SQLAlchemyError
 
-from db.session import Database
-from db.trials import beat
+from db.ownership import Beat
 from workers.pace import Pace
 
 log = logging.getLogger(__name__)
 
 
 class Heart:
-    """Context manager. `lost`: the trial is no longer this attempt's; `cancel_requested`: somebody wants it stopped.
+    """Context manager. `beat` extends the lease of `what`, as logs name it. `lost`: it is no longer this attempt's;
+    `cancel_requested`: somebody wants it stopped.
 
     A database that does not answer is asked again at the next beat: the lease outlasts many.
     """
 
-    def __init__(self, db: Database, *, trial_id: int, worker: str, attempt: int, pace: Pace) -> None:
-        self._db, self._pace = db, pace
-        self._trial_id, self._worker, self._attempt = trial_id, worker, attempt
+    def __init__(self, beat: Callable[[], Beat], *, what: str, pace: Pace) -> None:
+        self._beat_once, self._what, self._pace = beat, what, pace
         self._over = threading.Event()
         self.lost = threading.Event()
         self.cancel_requested = threading.Event()
@@ -50,10 +50,10 @@ class Heart:
             try:
                 self._beat()
             except SQLAlchemyError as error:
-                log.warning("trial %d: no beat, the database does not answer: %s", self._trial_id, error)
+                log.warning("%s: no beat, the database does not answer: %s", self._what, error)
 
     def _beat(self) -> None:
-        answer = beat(self._db, self._trial_id, worker=self._worker, attempt=self._attempt, lease_s=self._pace.lease_s)
+        answer = self._beat_once()
         if not answer.owned:
             self.lost.set()
         if answer.cancel_requested:

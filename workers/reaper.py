@@ -1,4 +1,5 @@
-"""Sends trials again whose worker fell silent or whose message was lost, and says that this worker is there.
+"""Sends trials and imported traces again whose worker fell silent or whose message was lost, removes files that nobody
+waits for, and says that this worker is there.
 
 A thread of every worker's parent process; all changes are conditional, so that any number of them may run.
 """
@@ -8,6 +9,7 @@ from __future__ import annotations
 import logging
 import os
 import threading
+import time
 from collections.abc import Callable
 from contextlib import closing
 
@@ -15,17 +17,24 @@ from redis.exceptions import RedisError
 from sqlalchemy.exc import OperationalError
 
 from db.errors import DatabaseError
+from db.import_claims import expire_import_leases, stale_queued_imports
+from db.import_removal import FORGOTTEN_S, sweep_waiting
 from db.leases import expire_leases, stale_queued
 from db.session import Database, open_database
 from db.settings import Settings
+from db.store import TraceStore
+from db.uploads import sweep_uploads
 from db.workers import announce, gone, seen
 from profiles.worker import Capabilities
 from workers.broker import broker_url, connect
-from workers.celery_app import queue_name
-from workers.dispatch import publish_trial
+from workers.celery_app import TRACES_QUEUE, queue_name
+from workers.dispatch import publish_import, publish_trial
 from workers.pace import Pace
+from workers.reading import sweep_readings
 
 log = logging.getLogger(__name__)
+
+SWEEP_S = 600.0
 
 # A process forked while this thread is in SQLite or holds a lock would inherit them half-way: forks wait for a tick's
 # end, and no connection outlives its tick.
@@ -34,12 +43,16 @@ os.register_at_fork(before=_no_fork.acquire, after_in_parent=_no_fork.release, a
 
 
 class Reaper:
-    """Starts with `start`; `stop` returns when the last tick is over and the worker has taken its leave."""
+    """Starts with `start`; `stop` returns when the last tick is over and the worker has taken its leave.
 
-    def __init__(self, settings: Settings, *, worker: str, capabilities: Capabilities, pace: Pace) -> None:
+    A worker without capabilities measures nothing, and is not announced as one that does.
+    """
+
+    def __init__(self, settings: Settings, *, worker: str, capabilities: Capabilities | None, pace: Pace) -> None:
         self._settings, self._worker, self._capabilities, self._pace = settings, worker, capabilities, pace
         self._over = threading.Event()
         self._announced = False
+        self._swept_at: float | None = None
         self._thread = threading.Thread(target=self._run, name="reaper", daemon=True)
 
     def start(self) -> None:
@@ -53,7 +66,7 @@ class Reaper:
         self._with_database(self._tick)
         while not self._over.wait(self._pace.reap_s):
             self._with_database(self._tick)
-        self._with_database(lambda db: gone(db, self._worker))
+        self._with_database(self._leave)
 
     def _with_database(self, act: Callable[[Database], None]) -> None:
         """A database or broker that does not answer is asked again at the next tick, and so is one that goes wrong in
@@ -69,14 +82,26 @@ class Reaper:
             log.exception("a tick of the reaper failed")
 
     def _tick(self, db: Database) -> None:
-        if not (self._announced and seen(db, self._worker)):
+        if self._capabilities is not None and not (self._announced and seen(db, self._worker)):
             announce(db, self._worker, self._capabilities)
             self._announced = True
         reap(db, self._settings, pace=self._pace)
+        self._sweep(db)
+
+    def _leave(self, db: Database) -> None:
+        if self._capabilities is not None:
+            gone(db, self._worker)
+
+    def _sweep(self, db: Database) -> None:
+        """Now and then: to list the files of an object store takes a while."""
+        now = time.monotonic()
+        if self._swept_at is None or now - self._swept_at > SWEEP_S:
+            self._swept_at = now
+            sweep(db, self._settings)
 
 
 def reap(db: Database, settings: Settings, *, pace: Pace) -> None:
-    """Send the trials again whose lease ran out, and those that wait though their queue is empty.
+    """Send the trials and imports again whose lease ran out, and those that wait though their queue is empty.
 
     In a queue that is not empty a trial's message may still be on its way; sending it again with every look would
     fill the queue of a device that nobody has.
@@ -85,13 +110,33 @@ def reap(db: Database, settings: Settings, *, pace: Pace) -> None:
         log.warning("trial %d: its worker fell silent; sent again", trial_id)
         publish_trial(settings, trial_id, device)
     stale = stale_queued(db, older_than_s=pace.stale_s)
-    empty = {device for device in {device for _, device in stale} if _is_empty(settings, device)}
+    empty = {device for device in {device for _, device in stale} if _is_empty(settings, queue_name(device))}
     for trial_id, device in stale:
         if device in empty:
             log.warning("trial %d: waited without a message; sent again", trial_id)
             publish_trial(settings, trial_id, device)
+    _reap_imports(db, settings, pace=pace)
 
 
-def _is_empty(settings: Settings, device: str) -> bool:
+def _reap_imports(db: Database, settings: Settings, *, pace: Pace) -> None:
+    for import_id in expire_import_leases(db, TraceStore(settings.traces_url)):
+        log.warning("imported trace %d: its worker fell silent; sent again", import_id)
+        publish_import(settings, import_id)
+    stale = stale_queued_imports(db, older_than_s=pace.stale_s)
+    for import_id in stale if stale and _is_empty(settings, TRACES_QUEUE) else ():
+        log.warning("imported trace %d: waited without a message; sent again", import_id)
+        publish_import(settings, import_id)
+
+
+def sweep(db: Database, settings: Settings, *, older_than_s: float = FORGOTTEN_S) -> None:
+    """Remove what a crash left behind: uploads that broke off, files without a row, directories of killed readers."""
+    removed = sweep_waiting(db, TraceStore(settings.traces_url), older_than_s=older_than_s)
+    removed += sweep_uploads(settings.state, older_than_s=older_than_s)
+    removed += sweep_readings(settings.state, older_than_s=older_than_s)
+    if removed:
+        log.warning("%d forgotten files of imports removed", removed)
+
+
+def _is_empty(settings: Settings, queue: str) -> bool:
     with closing(connect(broker_url(settings))) as client:
-        return client.llen(queue_name(device)) == 0
+        return client.llen(queue) == 0

@@ -1,4 +1,4 @@
-"""Runs the worker of one device: a Celery parent with one pool process, and the reaper beside it."""
+"""Runs a worker, of one device or of traces alone: a Celery parent with one pool process, and the reaper beside it."""
 
 from __future__ import annotations
 
@@ -20,8 +20,9 @@ from profiles.devices import find_device
 from profiles.supervisor import MEASURE, Limits
 from workers.attempt import Bench, attempt_trial
 from workers.broker import broker_url
-from workers.celery_app import MEASURE_TRIAL, make_app, queues_of
+from workers.celery_app import MEASURE_TRIAL, READ_TRACE, TRACES_QUEUE, make_app, queues_of
 from workers.pace import Pace
+from workers.reading import read_import
 from workers.reaper import Reaper
 
 LOG_FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
@@ -57,27 +58,44 @@ def run_worker(
         program=program,
     )
     reaper = Reaper(settings, worker=name, capabilities=capabilities, pace=pace)
-    with _only_one(settings.state, capabilities.device):
-        return _work(make_app(broker_url(settings)), bench, reaper)
+    app = make_app(broker_url(settings))
 
-
-def _work(app: Celery, bench: Bench, reaper: Reaper) -> int:
     @app.task(name=MEASURE_TRIAL)  # type: ignore[untyped-decorator]
     def measure_trial(trial_id: int) -> None:
         attempt_trial(bench, trial_id)
+
+    with _only_one(settings.state, capabilities.device):
+        return _work(app, settings, reaper, name=name, queues=queues_of(capabilities.device), pace=pace)
+
+
+def run_trace_worker(settings: Settings, *, pace: Pace = Pace()) -> int:  # noqa: B008 - frozen
+    """Read imported traces and measure nothing, until SIGTERM or Ctrl-C; the exit status. It needs no torch, and
+    several may run on one machine."""
+    name = f"traces-{os.getpid()}@{socket.gethostname()}"
+    settings.state.mkdir(parents=True, exist_ok=True)
+    reaper = Reaper(settings, worker=name, capabilities=None, pace=pace)
+    return _work(make_app(broker_url(settings)), settings, reaper, name=name, queues=(TRACES_QUEUE,), pace=pace)
+
+
+def _work(app: Celery, settings: Settings, reaper: Reaper, *, name: str, queues: tuple[str, ...], pace: Pace) -> int:
+    """Every worker reads traces, when its other queues are empty."""
+
+    @app.task(name=READ_TRACE)  # type: ignore[untyped-decorator]
+    def read_trace(import_id: int) -> None:
+        read_import(settings, import_id, worker=name, pace=pace)
 
     # Celery holds receivers weakly: these live as long as the call.
     def configure_logging(**_: Any) -> None:
         logging.basicConfig(level=logging.INFO, format=LOG_FORMAT)
 
-    def stop_trial(**_: Any) -> None:
-        _stop_measuring(worker)
+    def stop_attempt(**_: Any) -> None:
+        _stop_attempt(worker)
 
     signals.setup_logging.connect(configure_logging)
-    signals.worker_shutting_down.connect(stop_trial)
+    signals.worker_shutting_down.connect(stop_attempt)
     worker = app.Worker(
-        hostname=bench.worker,
-        queues=list(queues_of(bench.device)),
+        hostname=name,
+        queues=list(queues),
         concurrency=1,
         without_gossip=True,
         without_mingle=True,
@@ -92,8 +110,8 @@ def _work(app: Celery, bench: Bench, reaper: Reaper) -> int:
     return int(worker.exitcode or 0)
 
 
-def _stop_measuring(worker: Any) -> None:
-    """Tell the pool process, if it measures: Celery would wait for the end of the trial."""
+def _stop_attempt(worker: Any) -> None:
+    """Tell the pool process, if it measures or reads: Celery would wait for the end of it."""
     if celery_state.active_requests and worker.pool is not None:
         for process in worker.pool._pool._pool:  # billiard has no public list of its processes
             os.kill(process.pid, signal.SIGTERM)

@@ -13,6 +13,7 @@ from profiles.trace.model import TraceLimits
 
 _FILE_BLOCK = 64 << 10  # what follows a member's end is copied: small, for files of very many members
 _TEXT_BLOCK = 1 << 20
+_START = 4096
 _GZIP = b"\x1f\x8b"
 SQLITE = b"SQLite format 3\x00"
 _BOM = b"\xef\xbb\xbf"
@@ -39,6 +40,29 @@ def read_blocks(path: Path, limits: TraceLimits) -> Iterator[bytes]:
         _refuse_other_kinds(first, path.suffix)
         yield first.removeprefix(_BOM)
         yield from blocks
+
+
+def check_start(start: bytes, suffix: str) -> None:
+    """Refuse by its first bytes (some KiB, or all there are) what can be no trace: TraceError says why. What passes may
+    still give none."""
+    text = _start_of_text(start) if start.startswith(_GZIP) else start
+    _refuse_other_kinds(text, suffix)
+    if not text.startswith(SQLITE) and text.removeprefix(_BOM).lstrip()[:1] not in (b"{", b"[", b""):
+        raise UnsupportedFormat(f"a file that begins as neither JSON nor SQLite does; {ACCEPTED}")
+
+
+def _start_of_text(packed: bytes) -> bytes:
+    inflater, text, left = zlib.decompressobj(wbits=31), b"", packed
+    while left.startswith(_GZIP) and not text:  # members may be empty
+        inflater = zlib.decompressobj(wbits=31)
+        try:
+            text = inflater.decompress(left, _START)
+        except zlib.error as error:
+            raise UnreadableTrace(f"broken gzip data at its start: {error}") from error
+        left = inflater.unused_data
+    if not text and inflater.eof:
+        raise UnreadableTrace(f"the file is empty; {ACCEPTED}")
+    return text or b"{"  # too little of it to tell
 
 
 def _plain(file: BinaryIO, limits: TraceLimits) -> Iterator[bytes]:
