@@ -218,14 +218,15 @@ class RankFacts(msgspec.Struct, frozen=True, kw_only=True):
 
 class JobRanks(msgspec.Struct, frozen=True, kw_only=True):
     """Traces of one distributed job. `grouped_by` says why they are held to be of one, `missing` how many ranks are not
-    there. `straggler` is the key of a rank's trace, None where none stands out or it cannot be told; `words`
-    say which."""
+    there and `here` which are, in words. `straggler` is the key of a rank's trace, None where none stands out or it
+    cannot be told; `words` say which."""
 
     world_size: int
     backend: str | None
     grouped_by: str
     ranks: tuple[RankFacts, ...]
     missing: int
+    here: str
     straggler: str | None
     words: str
 
