@@ -1,18 +1,35 @@
-"""What a filter of History means in SQL."""
+"""What a filter of History means in SQL.
+
+A search is a union of ids: of three conditions joined by OR each row would be looked at for each of them.
+"""
 
 from __future__ import annotations
 
-from sqlalchemy import ColumnElement, Select, and_, or_, select
+from functools import cache
+
+from sqlalchemy import ColumnElement, CompoundSelect, Select, and_, case, or_, select, union
 
 from db.job_status import job_status
-from db.models import ComparisonRow, EntryRow, EnvironmentRow, JobRow, KernelRow, KernelStatRow, RunRow, TrialRow
-from db.views import HistoryFilter, JobStatus
+from db.models import (
+    ComparedTraceRow,
+    ComparisonRow,
+    EntryRow,
+    EnvironmentRow,
+    ImportedTraceRow,
+    JobRow,
+    KernelRow,
+    KernelStatRow,
+    RunRow,
+    TraceKernelRow,
+    TrialRow,
+)
+from db.views import ComparisonKind, HistoryFilter, ImportStatus, JobStatus
 
 
 def comparison_conditions(wanted: HistoryFilter) -> list[ColumnElement[bool]]:
     conditions: list[ColumnElement[bool]] = []
     if wanted.search is not None and wanted.search.strip():
-        conditions.append(_mentions(wanted.search.strip()))
+        conditions.append(ComparisonRow.id.in_(_mentioning(wanted.search.strip())))
     if wanted.operation is not None:
         trials = select(EntryRow.comparison_id).join(TrialRow, TrialRow.id == EntryRow.trial_id)
         conditions.append(ComparisonRow.id.in_(trials.where(TrialRow.operation == wanted.operation)))
@@ -30,7 +47,7 @@ def run_conditions(wanted: HistoryFilter) -> list[ColumnElement[bool]]:
     """`status` is a run's here."""
     conditions: list[ColumnElement[bool]] = []
     if wanted.search is not None and wanted.search.strip():
-        conditions.append(_run_mentions(wanted.search.strip()))
+        conditions.append(RunRow.id.in_(_runs_mentioning(wanted.search.strip())))
     if wanted.operation is not None:
         trials = select(TrialRow.id).where(TrialRow.operation == wanted.operation)
         conditions.append(RunRow.trial_id.in_(trials))
@@ -44,36 +61,85 @@ def run_conditions(wanted: HistoryFilter) -> list[ColumnElement[bool]]:
     return conditions
 
 
-def _mentions(text: str) -> ColumnElement[bool]:
-    """In the comparison's name, a variant's or a kernel's."""
-    return or_(
-        ComparisonRow.name.icontains(text, autoescape=True),
-        ComparisonRow.id.in_(select(EntryRow.comparison_id).where(EntryRow.variant.icontains(text, autoescape=True))),
-        ComparisonRow.id.in_(_entry_runs().where(RunRow.id.in_(_launching(text)))),
+def _mentioning(text: str) -> CompoundSelect[int]:
+    """The comparisons whose name has the text in it, or that of a variant, of a trace or of a kernel."""
+    launched = select(RunRow.trial_id, RunRow.variant).where(RunRow.id.in_(_launching(text)))
+    runs = launched.cte("launching").prefix_with("MATERIALIZED")
+    return union(
+        select(ComparisonRow.id).where(ComparisonRow.name.icontains(text, autoescape=True)),
+        select(EntryRow.comparison_id).where(EntryRow.variant.icontains(text, autoescape=True)),
+        select(EntryRow.comparison_id).join(
+            runs, and_(runs.c.trial_id == EntryRow.trial_id, runs.c.variant == EntryRow.variant)
+        ),
+        *_traces_mentioning(text),
     )
 
 
-def _run_mentions(text: str) -> ColumnElement[bool]:
-    """In the run's variant, a kernel's name, or the name of a comparison that shows it."""
-    shown = (
+def _traces_mentioning(text: str) -> tuple[Select[int], ...]:
+    """The comparisons of traces, by what their imports and runs are called, and by the kernels recorded in them."""
+    shown = select(ComparedTraceRow.comparison_id)
+    imported = shown.join(ImportedTraceRow, ImportedTraceRow.id == ComparedTraceRow.imported_trace_id)
+    measured = shown.join(RunRow, RunRow.id == ComparedTraceRow.run_id)
+    recorded = select(TraceKernelRow.trace_id).where(TraceKernelRow.kernel_id.in_(_kernels(text)))
+    named = (ImportedTraceRow.name, ImportedTraceRow.file_name)
+    return (
+        imported.where(or_(*(column.icontains(text, autoescape=True) for column in named))),
+        measured.where(RunRow.variant.icontains(text, autoescape=True)),
+        imported.where(ImportedTraceRow.trace_id.in_(recorded)),
+        measured.where(RunRow.id.in_(_launching(text))),
+    )
+
+
+def _runs_mentioning(text: str) -> CompoundSelect[int]:
+    """The runs whose variant has the text in it, or a kernel's name, or the name of a comparison that shows them."""
+    return union(
+        select(RunRow.id).where(RunRow.variant.icontains(text, autoescape=True)),
+        _launching(text),
         select(RunRow.id)
         .join(EntryRow, and_(EntryRow.trial_id == RunRow.trial_id, EntryRow.variant == RunRow.variant))
         .join(ComparisonRow, ComparisonRow.id == EntryRow.comparison_id)
-        .where(ComparisonRow.name.icontains(text, autoescape=True))
+        .where(ComparisonRow.name.icontains(text, autoescape=True)),
     )
-    return or_(RunRow.variant.icontains(text, autoescape=True), RunRow.id.in_(_launching(text)), RunRow.id.in_(shown))
 
 
 def _launching(kernel: str) -> Select[int]:
     """The runs that launch a kernel of such a name."""
-    named = select(KernelRow.id).where(KernelRow.name.icontains(kernel, autoescape=True))
-    return select(KernelStatRow.run_id).where(KernelStatRow.kernel_id.in_(named))
+    return select(KernelStatRow.run_id).where(KernelStatRow.kernel_id.in_(_kernels(kernel)))
+
+
+def _kernels(name: str) -> Select[int]:
+    return select(KernelRow.id).where(KernelRow.name.icontains(name, autoescape=True))
 
 
 def _has_status(status: str) -> ColumnElement[bool]:
-    jobs = select(JobRow.id).where(job_status() == status)
-    made = ComparisonRow.job_id.in_(jobs)
-    return or_(made, ComparisonRow.job_id.is_(None)) if status == JobStatus.DONE else made
+    """A job's, or what stands for one of traces; runs that no job makes are done."""
+    made = ComparisonRow.job_id.in_(select(JobRow.id).where(job_status() == status))
+    read = and_(ComparisonRow.kind == ComparisonKind.TRACES, _reading_status() == status)
+    selected = and_(ComparisonRow.kind == ComparisonKind.RUNS, ComparisonRow.job_id.is_(None))
+    return or_(made, read, selected) if status == JobStatus.DONE else or_(made, read)
+
+
+@cache
+def _reading_status() -> ColumnElement[str]:
+    """Of the enclosing query's comparison of traces: running (some are read and some not), queued, failed (none could
+    be read), else done. A run's trace is read already."""
+    waiting, read = (
+        _any(ImportedTraceRow.status == ImportStatus.QUEUED),
+        _any(or_(ImportedTraceRow.status == ImportStatus.DONE, ComparedTraceRow.run_id.is_not(None))),
+    )
+    return case(
+        (or_(_any(ImportedTraceRow.status == ImportStatus.RUNNING), and_(waiting, read)), JobStatus.RUNNING.value),
+        (waiting, JobStatus.QUEUED.value),
+        (read, JobStatus.DONE.value),
+        else_=JobStatus.FAILED.value,
+    )
+
+
+def _any(condition: ColumnElement[bool]) -> ColumnElement[bool]:
+    traces = select(ComparedTraceRow.position).outerjoin(
+        ImportedTraceRow, ImportedTraceRow.id == ComparedTraceRow.imported_trace_id
+    )
+    return traces.where(ComparedTraceRow.comparison_id == ComparisonRow.id, condition).correlate(ComparisonRow).exists()
 
 
 def _entry_runs() -> Select[int]:
