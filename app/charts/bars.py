@@ -30,11 +30,11 @@ def bars_html(entries: Sequence[Entry], *, base_key: str | None, subtitle: str) 
     if not drawn:
         return ""
     longest = max(traced_ns(run) for _, run in drawn)
-    top, ticks = _scale(longest)
+    top, ticks = scale(longest)
     rows = "".join(_bar(entry, run, top, filled=entry.key == base_key) for entry, run in drawn)
     title = f'<div class="fs-section"><h2>Where the time goes</h2><span>{escape(subtitle)}</span></div>'
     roles = {part.role for _, run in drawn for part in by_role(run)}
-    return f'<div class="fs">{title}<div class="fs-bars">{rows}{_axis(ticks, top)}</div>{_legend(roles)}</div>'
+    return f'<div class="fs">{title}<div class="fs-bars">{rows}{axis(ticks, top)}</div>{legend(roles)}</div>'
 
 
 def _bar(entry: Entry, run: Run, top_ns: float, *, filled: bool) -> str:
@@ -56,7 +56,7 @@ def _spoken(run: Run) -> str:
     return escape(", ".join(f"{part.role} {percent(part.share)}" for part in by_role(run)))
 
 
-def _scale(longest_ns: int) -> tuple[float, list[float]]:
+def scale(longest_ns: int) -> tuple[float, list[float]]:
     """The axis' end, a little past the longest bar for its label, and round ticks within the bars' extent."""
     rough = longest_ns / 3
     magnitude = 10 ** (len(str(int(rough))) - 1)
@@ -65,7 +65,7 @@ def _scale(longest_ns: int) -> tuple[float, list[float]]:
     return end, [step * number for number in range(int(end * 0.95 // step) + 1)]
 
 
-def _axis(ticks: Sequence[float], top_ns: float) -> str:
+def axis(ticks: Sequence[float], top_ns: float) -> str:
     marks = "".join(f'<span style="left:{tick / top_ns * 100:.3f}%">{_tick(tick, ticks[-1])}</span>' for tick in ticks)
     return f'<div></div><div class="fs-bar-axis" aria-hidden="true">{marks}</div>'
 
@@ -75,6 +75,6 @@ def _tick(ns: float, last_ns: float) -> str:
     return f"{ns / size:,.4g} {unit}"
 
 
-def _legend(roles: set[Role]) -> str:
+def legend(roles: set[Role]) -> str:
     names = "".join(f"<span>{swatch(role)} {role}</span>" for role in Role if role in roles)
     return f'<div class="fs-legend">{names}</div>'
