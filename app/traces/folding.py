@@ -1,0 +1,44 @@
+"""Tables of what differs: a head, the first rows, the others in a fold, and kernels' names that open."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+
+from app.charts.doubts import Doubts
+from app.charts.markup import full_name
+from profiles.trace.printable import printable
+
+SHOWN = 12
+MOST_ROWS = 200
+
+
+def head_html(*columns: tuple[str, str, str]) -> str:
+    cells = "".join(
+        f'<th scope="col" class="{css}">{escape(name)}{f"<small>{escape(unit)}</small>" if unit else ""}</th>'
+        for name, unit, css in columns
+    )
+    return f"<thead><tr>{cells}</tr></thead>"
+
+
+def folding_html(css: str, head: str, rows: Sequence[str], doubts: Doubts, *, left: int) -> str:
+    """The first rows, the others in a fold of the same columns."""
+    rest = ""
+    if len(rows) > SHOWN:
+        more = f"<summary>{len(rows) - SHOWN} more</summary>"
+        note = f'<p class="fs-fold-lead">{left:,} more are in the JSON.</p>' if left else ""
+        rest = f'<details class="fs-fold">{more}{_table(css, head, rows[SHOWN:])}{note}</details>'
+    return f'<div class="fs">{_table(css, head, rows[:SHOWN])}{doubts.notes()}{rest}</div>'
+
+
+def kernel_html(short: str, name: str, launched_by: Sequence[str]) -> str:
+    shown, whole = escape(printable(short)), full_name(name)
+    told = f"<span>launched by {', '.join(map(full_name, launched_by))}</span>" if launched_by else ""
+    if shown == whole and not told:
+        return f'<code class="fs-kernel">{shown}</code>'
+    summary = f'<summary title="{whole}"><code class="fs-kernel">{shown}</code></summary>'
+    return f'<details class="fs-whole-name">{summary}<code>{whole}</code>{told}</details>'
+
+
+def _table(css: str, head: str, rows: Sequence[str]) -> str:
+    return f'<div class="fs-scroll"><table class="{css}">{head}<tbody>{"".join(rows)}</tbody></table></div>'
