@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from app.formatting import plural
 from app.markup import Tone, badge, muted, tick
-from db.views import ComparisonSummary, JobStatus
+from db.views import ComparisonKind, ComparisonSummary, JobStatus
 from profiles.results import RunStatus
 
 OPEN = (JobStatus.QUEUED, JobStatus.RUNNING)
@@ -20,6 +20,10 @@ RUN_TONES = {
 
 def comparison_words(comparison: ComparisonSummary) -> tuple[str, Tone | None]:
     """The state of a comparison and its tone; no tone where all is as it should be."""
+    return _of_traces(comparison) if comparison.kind is ComparisonKind.TRACES else _of_runs(comparison)
+
+
+def _of_runs(comparison: ComparisonSummary) -> tuple[str, Tone | None]:
     if comparison.status is JobStatus.QUEUED:
         return "waiting", Tone.IDLE
     if comparison.status is JobStatus.RUNNING:
@@ -31,6 +35,13 @@ def comparison_words(comparison: ComparisonSummary) -> tuple[str, Tone | None]:
     if comparison.status is JobStatus.FAILED or not comparison.succeeded:
         return "failed", Tone.BAD
     return (f"{comparison.failed} failed", Tone.BAD) if comparison.failed else ("done", None)
+
+
+def _of_traces(comparison: ComparisonSummary) -> tuple[str, Tone | None]:
+    waiting = comparison.runs - comparison.succeeded - comparison.failed
+    if waiting:
+        return (f"reading · {comparison.succeeded} of {comparison.runs}", Tone.RUN)
+    return (f"{comparison.failed} refused", Tone.IDLE) if comparison.failed else ("read", None)
 
 
 def comparison_badge(comparison: ComparisonSummary) -> str:

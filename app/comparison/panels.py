@@ -6,15 +6,18 @@ from collections.abc import Callable, Sequence
 
 import streamlit as st
 
+from app.addresses import HISTORY, address
 from app.charts.deep import deep_html
 from app.charts.health import health_html
 from app.charts.kernels import kernels_html
 from app.charts.samples import has_samples, samples_figure
 from app.charts.visit_tables import first_visits_html
 from app.comparison.choice import Choice
-from app.markup import page, section
+from app.markup import link, page, section
 from app.timeline.component import Lane, timelines
 from app.timeline.opened import url_of_run
+from app.traces.beside import query
+from db.trace_comparisons import RUN
 from db.views import ComparedRun
 from profiles import catalog
 from profiles.comparison.change import counted
@@ -45,6 +48,18 @@ def timeline_panel(rows: Sequence[ComparedRow], *, suffix: str, choice: Choice, 
         return
     zoom = f"t{suffix}"
     timelines(lanes, view=st.query_params.get(zoom, choice.zoom), key=f"timeline{suffix}", on_view=keep_view(zoom))
+    if token is None:
+        st.html(_elsewhere([row.entry for row in drawn.values()]))
+
+
+def _elsewhere(entries: Sequence[ComparedRun]) -> str:
+    """Ways to History's list of traces, which takes the one that is pressed along."""
+    ways = " ".join(
+        link(entry.key, address(HISTORY, **query([(RUN, entry.run_id)])))
+        for entry in entries
+        if entry.run_id is not None
+    )
+    return page(f'<p class="fs-muted">Compare a trace of these with one from elsewhere: {ways}</p>')
 
 
 def kernel_panel(rows: Sequence[ComparedRow], *, suffix: str) -> None:

@@ -16,12 +16,13 @@ from app.addresses import address, identity
 from app.comparison.spreadsheet import comparison_csv
 from app.comparison.visits_csv import visits_csv
 from app.context import database, settings
+from app.traces.exports import traces_csv, traces_json
 from db.bundles import export_comparison
 from db.comparisons import comparison
 from db.errors import NotFound
 from db.shares import look_up_link
 from db.store import TraceStore
-from db.views import ComparisonView
+from db.views import ComparisonKind, ComparisonView
 from profiles.bundle import BundleError
 from profiles.comparison.document import document
 
@@ -46,7 +47,7 @@ def export(request: Request) -> Response:
         found = comparison(database(), comparison_id)
     except NotFound as error:
         return _nothing(str(error))
-    if request.path_params["kind"] == "fusescope":
+    if request.path_params["kind"] == "fusescope" and found.kind is ComparisonKind.RUNS:
         return _bundle(found)
     return _file(found, request.path_params["kind"], request.query_params.get("base"), request.query_params.get("by"))
 
@@ -63,6 +64,8 @@ def shared(request: Request) -> Response:
 
 def _file(view: ComparisonView, kind: str, base: str | None = None, by: str | None = None) -> Response:
     base, by = base or view.view.base, by or view.view.by
+    if view.kind is ComparisonKind.TRACES:
+        return _of_traces(view, kind, base)
     if kind == "csv":
         return _attached(comparison_csv(view.entries, base_key=base, by=by), "text/csv; charset=utf-8", view, kind)
     if kind == "visits.csv":
@@ -71,6 +74,14 @@ def _file(view: ComparisonView, kind: str, base: str | None = None, by: str | No
         told = document(view.entries, base_key=base, by=by, source=lambda _: str(view.id))
         return _attached(msgspec.json.encode(told), "application/json", view, kind)
     return _nothing(f"unknown kind {kind!r}; expected 'json', 'csv' or 'fusescope'")
+
+
+def _of_traces(view: ComparisonView, kind: str, base: str | None) -> Response:
+    if kind == "csv":
+        return _attached(traces_csv(view.traces), "text/csv; charset=utf-8", view, kind)
+    if kind == "json":
+        return _attached(traces_json(view.traces, base_key=base), "application/json", view, kind)
+    return _nothing(f"a comparison of traces has no {kind!r}; expected 'json' or 'csv'")
 
 
 def _bundle(view: ComparisonView) -> Response:

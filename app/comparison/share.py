@@ -14,7 +14,7 @@ from app.comparison.choice import Choice
 from app.context import database, now, zone
 from app.formatting import day, plural
 from db.shares import links, make_link, revoke_link
-from db.views import ComparisonView, ShareLink, ViewState
+from db.views import ComparisonKind, ComparisonView, ShareLink, ViewState
 
 EXPIRIES = {"in 7 days": 7, "in 30 days": 30, "in a year": 365, "never": None}
 HOSTS = {"hidden": False, "shown": True}
@@ -29,9 +29,8 @@ def share_popover(view: ComparisonView, choice: Choice) -> None:
 
 @st.fragment
 def _share(view: ComparisonView, choice: Choice) -> None:
-    measured = sum(entry.run is not None for entry in view.entries)
     st.markdown("**Share this comparison**")
-    st.caption(f"The link opens {plural(measured, 'run')} with this baseline and zoom, read-only, and nothing else.")
+    st.caption(f"The link opens {_shown(view)} with this baseline and zoom, read-only, and nothing else.")
     left, right = st.columns(2)
     expiry = left.selectbox("Expires", list(EXPIRIES), index=1, key="share expires")
     hosts = right.selectbox("Host names", list(HOSTS), key="share hosts")
@@ -44,6 +43,12 @@ def _share(view: ComparisonView, choice: Choice) -> None:
         st.markdown(":small[:orange[Copy it now: it is shown once.]]")
     for link in links(database(), view.id):
         _listed(link)
+
+
+def _shown(view: ComparisonView) -> str:
+    if view.kind is ComparisonKind.TRACES:
+        return plural(len(view.traces), "trace")
+    return plural(sum(entry.run is not None for entry in view.entries), "run")
 
 
 def _make(view: ComparisonView, choice: Choice, *, days: int | None, show_hosts: bool, note: str) -> None:

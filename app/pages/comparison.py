@@ -15,9 +15,10 @@ from app.comparison.share import share_popover
 from app.comparison.watch import is_open, progress, watch
 from app.context import database, zone
 from app.markup import link, page
+from app.pages import compared_traces
 from db.comparisons import comparison
 from db.errors import NotFound
-from db.views import ComparisonView, JobStatus
+from db.views import ComparisonKind, ComparisonView, JobStatus
 
 ID = "id"
 SHOWN = "a comparison was shown"
@@ -36,6 +37,9 @@ def render() -> None:
         st.html(page(f"<p>There is no such comparison. Look for it in {link('History', 'history')}.</p>"))
         return
     st.session_state[SHOWN] = True
+    if view.kind is ComparisonKind.TRACES:
+        compared_traces.render(view)
+        return
     with st.container(horizontal=True, vertical_alignment="top", horizontal_alignment="distribute", key="head"):
         st.html(head_html(view, zone=zone()))
         actions = st.container(horizontal=True, horizontal_alignment="right", width="content", key="actions")

@@ -13,11 +13,14 @@ from app.pages import links, selection
 from app.pages.grid import ROW_PX, height
 from app.pages.paging import current, pager
 from app.states import comparison_words, short_device
-from db import comparisons, history
-from db.errors import IllegalMove
-from db.views import ComparisonSummary, HistoryFilter, Page
+from app.traces.beside import source
+from db import comparisons, history, trace_comparisons
+from db.errors import IllegalMove, NotFound
+from db.views import ComparisonKind, ComparisonSummary, HistoryFilter, Page
 
 LIST = "comparisons"
+TRACES = "traces"
+MIXED = "runs and traces are compared apart: select the one or the other"
 COLOURS = {None: "gray", Tone.IDLE: "gray", Tone.RUN: "blue", Tone.WARN: "orange", Tone.BAD: "red", Tone.OK: "green"}
 
 
@@ -41,7 +44,7 @@ def _table(found: Page[ComparisonSummary]) -> list[int]:
     tones = dict(words)
     table = {
         "Comparison": [summary.name for summary in found.items],
-        "Operation": [summary.operation for summary in found.items],
+        "Operation": [TRACES if _of_traces(summary) else summary.operation for summary in found.items],
         "Workload": [summary.workload for summary in found.items],
         "Answer": [brief(summary.answer or "") for summary in found.items],
         "Runs": [summary.runs for summary in found.items],
@@ -84,7 +87,8 @@ def _actions(selected: Sequence[ComparisonSummary], *, shown: Sequence[Compariso
         if one is not None:
             _rename(one)
     if one is not None:
-        st.link_button("Export", f"api/v1/comparisons/{one.id}/export.fusescope", key="export")
+        kind = "json" if _of_traces(one) else "fusescope"
+        st.link_button("Export", f"api/v1/comparisons/{one.id}/export.{kind}", key="export")
     else:
         st.button("Export", disabled=True, key="export-none")
     selection.clear_button(LIST, selected)
@@ -95,7 +99,10 @@ def _what_happens(selected: Sequence[ComparisonSummary]) -> str:
     if not selected:
         return "Select one to open, name or export it; select several to put them side by side."
     if len(selected) == 1:
-        return plural(selected[0].runs, "run")
+        return plural(selected[0].runs, "trace" if _of_traces(selected[0]) else "run")
+    traces = sum(map(_of_traces, selected))
+    if traces:
+        return "all traces side by side" if traces == len(selected) else MIXED
     operations = len({summary.operation for summary in selected})
     workloads = len({summary.workload for summary in selected})
     devices = len({summary.device_name for summary in selected})
@@ -107,10 +114,21 @@ def _what_happens(selected: Sequence[ComparisonSummary]) -> str:
 def _open(selected: Sequence[ComparisonSummary]) -> None:
     if len(selected) == 1:
         links.go(addresses.COMPARISON, {"id": str(selected[0].id)})
+    if len({summary.kind for summary in selected}) > 1:
+        st.toast(MIXED)
+        return
     database = context.database()
-    entries = [entry for summary in selected for entry in comparisons.comparison(database, summary.id).entries]
+    views = [comparisons.comparison(database, summary.id) for summary in selected]
+    if _of_traces(selected[0]):
+        compare_traces(list(dict.fromkeys(source(trace) for view in views for trace in view.traces)), of=LIST)
+        return
+    entries = [entry for view in views for entry in view.entries]
     run_ids = list(dict.fromkeys(entry.run_id for entry in entries if entry.run_id is not None))
     open_new(run_ids, name=" and ".join(dict.fromkeys(summary.name for summary in selected))[:120], of=LIST)
+
+
+def _of_traces(summary: ComparisonSummary) -> bool:
+    return summary.kind is ComparisonKind.TRACES
 
 
 def open_new(run_ids: Sequence[int], *, name: str, of: str) -> None:
@@ -118,6 +136,17 @@ def open_new(run_ids: Sequence[int], *, name: str, of: str) -> None:
     try:
         made = comparisons.create_comparison(context.database(), run_ids, name=name)
     except IllegalMove as error:
+        st.toast(str(error))
+        return
+    selection.clear(of)
+    links.go(addresses.COMPARISON, {"id": str(made)})
+
+
+def compare_traces(chosen: Sequence[tuple[str, int]], *, of: str) -> None:
+    """As `open_new`, of traces: imported ones and runs'."""
+    try:
+        made = trace_comparisons.compare_traces(context.database(), chosen)
+    except (IllegalMove, NotFound) as error:
         st.toast(str(error))
         return
     selection.clear(of)

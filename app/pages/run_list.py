@@ -10,11 +10,13 @@ from app import addresses, context
 from app.formatting import moment
 from app.markup import link, page
 from app.pages import selection
-from app.pages.comparison_list import open_new
+from app.pages.comparison_list import compare_traces, open_new
 from app.pages.grid import ROW_PX, height
 from app.pages.paging import current, pager
 from app.states import RUN_TONES, short_device
+from app.traces.beside import query
 from db import history
+from db.trace_comparisons import RUN
 from db.views import HistoryFilter, Page, RunSummary
 from profiles.results import RunStatus
 
@@ -88,9 +90,14 @@ def _actions(selected: Sequence[RunSummary], *, shown: Sequence[RunSummary]) -> 
     if st.button(label, type="primary", disabled=len(selected) < 2, key="compare-runs"):
         variants = list(dict.fromkeys(run.variant for run in selected))
         open_new([run.id for run in selected], name=" and ".join(variants[:3])[:120], of=LIST)
+    if st.button("Compare their traces", disabled=len(selected) < 2, key="compare-run-traces"):
+        compare_traces([(RUN, run.id) for run in selected], of=LIST)
     one = selected[0] if len(selected) == 1 else None
     if one is not None and one.comparison_id is not None:
         st.html(page(link("Its comparison", addresses.comparison(one.comparison_id))), width="content")
+    if one is not None:
+        beside = addresses.address(addresses.HISTORY, **query([(RUN, one.id)]))
+        st.html(page(link("Compare its trace with an imported one", beside)), width="content")
     selection.clear_button(LIST, selected)
     told = "Select at least two runs to put them side by side." if len(selected) < 2 else "as a new comparison"
     st.caption(", ".join(filter(None, (told, selection.elsewhere(selected, shown)))))

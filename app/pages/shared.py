@@ -14,8 +14,10 @@ from app.comparison.routes import shared_url
 from app.context import database, zone
 from app.formatting import day
 from app.markup import Tone, badge, page
+from app.pages import compared_traces
+from app.traces import facts
 from db.shares import SharedComparison, look_up_link
-from db.views import ShareLink
+from db.views import ComparisonKind, ShareLink
 
 TOKEN = "token"  # noqa: S105 - the name of a query parameter
 GONE = "This link does not exist or was revoked. Ask its sender for a new one."
@@ -31,6 +33,9 @@ def render() -> None:
         st.html(page(f"<h1>Nothing here</h1><p>{GONE}</p>"))
         return
     _head(shared, token)
+    if shared.comparison.kind is ComparisonKind.TRACES:
+        compared_traces.render_shared(shared.comparison, token=token)
+        return
     body(shared.comparison, lambda: saved_choice(shared.comparison), token=token)
     st.html(footnote())
 
@@ -39,7 +44,9 @@ def _head(shared: SharedComparison, token: str) -> None:
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute", key="head"):
         st.html(page(_origin(shared.link)))
         st.html(page(_files(token)) + PRINT, width="content", unsafe_allow_javascript=True)
-    st.html(head_html(shared.comparison, zone=zone(), crumb=False))
+    of_traces = shared.comparison.kind is ComparisonKind.TRACES
+    head = facts.head_html if of_traces else head_html
+    st.html(head(shared.comparison, zone=zone(), crumb=False))
     if shared.link.note:
         st.html(page(f'<p class="fs-note">“{escape(shared.link.note)}”</p>'))
 

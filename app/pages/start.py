@@ -14,6 +14,7 @@ from app.forms.estimates import longest
 from app.markup import brief_answer, link, page, prose, section, table, title
 from app.pages import device_list, links, question_cards
 from app.states import comparison_badge, short_device
+from app.traces.panel import import_panel
 from db import comparisons, history, jobs, workers
 from db.views import ComparedRun, ComparisonSummary, HistoryFilter, Page
 from profiles import presets
@@ -44,21 +45,22 @@ def render() -> None:
             _question(preset, preferred_device(alive))
     st.space("small")
     is_open = bool(jobs.open_jobs(database))
-    st.fragment(_live, run_every=POLL_S if is_open else IDLE_POLL_S)(was_open=is_open)
+    every_s = POLL_S if is_open else IDLE_POLL_S
+    left, right = st.columns([3, 1], gap="large")
+    with left:
+        st.fragment(_latest, run_every=every_s)()
+    with right:
+        st.fragment(_devices, run_every=every_s)(was_open=is_open)
+        import_panel(key="start-import")
 
 
-def _live(*, was_open: bool) -> None:
-    """What changes by itself. When the first job comes or the last one ends, the questions may have a new answer."""
+def _devices(*, was_open: bool) -> None:
+    """When the first job comes or the last one ends, the questions may have a new answer."""
     database = context.database()
     current = jobs.open_jobs(database)
     if was_open != bool(current):
         st.rerun()
-    left, right = st.columns([3, 1], gap="large")
-    with left:
-        _latest(history.comparisons(database, HistoryFilter(), offset=0, limit=LATEST))
-    with right:
-        device_list.show(workers.workers(database), current)
-        _trace_hint()
+    device_list.show(workers.workers(database), current)
 
 
 def _question(preset: presets.Preset, device: str) -> None:
@@ -89,7 +91,8 @@ def _cost(request: JobRequest) -> str:
     return " · ".join((plural(len(request.trials), "workload"), plural(runs, "variant"), known))
 
 
-def _latest(latest: Page[ComparisonSummary]) -> None:
+def _latest() -> None:
+    latest: Page[ComparisonSummary] = history.comparisons(context.database(), HistoryFilter(), offset=0, limit=LATEST)
     aside = link(f"all {latest.total:,}", addresses.HISTORY) if latest.total > LATEST else ""
     heading = section("Latest comparisons", aside=aside)
     head = (("Comparison", ""), ("Answer", "fs-wide"), ("State", ""), ("Device", "fs-wide"), ("When", "num"))
@@ -105,14 +108,3 @@ def _row(summary: ComparisonSummary) -> str:
         f'<td class="fs-wide fs-muted" title="{escape(summary.device_name or "")}">{escape(device)}</td>'
         f'<td class="num fs-muted fs-nowrap">{ago(summary.created_at, context.now(), context.zone())}</td></tr>'
     )
-
-
-def _trace_hint() -> None:
-    st.html(
-        section("Read a trace")
-        + page(
-            '<p class="fs-muted">Kineto JSON or an Nsight Systems export from any machine, checked and counted on the'
-            " command line:</p>"
-        )
-    )
-    st.code("fusescope trace FILE", language=None)

@@ -1,10 +1,9 @@
-// All files that were chosen: one is sent at a time, and those that arrived become one comparison of traces.
+// All files that were chosen: one is sent at a time, the first into a new comparison of traces, the others into the same.
 
 class Batch {
   constructor(root) {
     this.root = root;
     this.uploads = [];
-    this.made = null;
     this.part = (name) => root.querySelector(name);
     this.listen();
   }
@@ -29,8 +28,9 @@ class Batch {
     this.part(".drop").classList.toggle("lit", lit);
   }
 
+  // Once all of a choice has ended, a new one begins a new comparison: what was compared before stands in History.
   add(files) {
-    if (this.made !== null) this.begin();
+    if (this.uploads.every((upload) => upload.ended)) this.begin();
     for (const file of files) {
       const upload = new Upload(file, this.settings, (changed) => this.changed(changed));
       this.uploads.push(upload);
@@ -39,10 +39,8 @@ class Batch {
     this.next();
   }
 
-  // What was compared before stands in History; a new choice begins a new comparison.
   begin() {
     this.uploads = [];
-    this.made = null;
     this.part(".files").replaceChildren();
     this.part(".end").replaceChildren();
   }
@@ -51,50 +49,28 @@ class Batch {
     return this.uploads.some((upload) => upload.state === "sending");
   }
 
+  get comparison() {
+    return this.uploads.find((upload) => upload.comparison)?.comparison;
+  }
+
   next() {
-    if (this.sending) return;
-    const waiting = this.uploads.find((upload) => upload.state === "waiting");
-    if (waiting) waiting.send();
-    else this.compare();
+    if (!this.sending) this.uploads.find((upload) => upload.state === "waiting")?.send(this.comparison);
   }
 
   changed(upload) {
-    if (upload.state !== "sending") this.part("output").textContent = `${upload.file.name}: ${stateText(upload)}`;
-    if (upload.state !== "sending") this.next();
-    this.conclude();
+    if (upload.state === "sending") return;
+    this.part("output").textContent = `${upload.file.name}: ${stateText(upload)}`;
+    this.next();
+    if (this.comparison && this.uploads.every((each) => each.ended)) this.conclude();
   }
 
-  get arrived() {
-    return [...new Map(this.uploads.filter((upload) => upload.id).map((upload) => [upload.id, upload])).values()];
-  }
-
-  // As soon as all is sent, so that it is there for whoever leaves this page meanwhile.
-  async compare() {
-    const { traces, most_files: most } = this.settings, compared = this.arrived.slice(0, most);
-    if (this.made !== null || !compared.length) return;
-    this.made = {};
-    const body = { traces: compared.map(({ id }) => ({ kind: "import", id })), name: batchName(compared) };
-    const headers = { "Content-Type": "application/json" };
-    try {
-      const answer = await fetch(`${traces}/comparisons`, { method: "POST", headers, body: JSON.stringify(body) });
-      const told = parsed(await answer.text());
-      this.made = answer.ok ? { id: told.id, left: this.arrived.length - compared.length } : { error: told?.error ?? `the server answered ${answer.status}` };
-    } catch {
-      this.made = { error: "the connection was lost; the files are in History’s list of traces" };
-    }
-    this.conclude();
-  }
-
+  // Opened at once where all went well; where something was refused, its reason stays and the rest is offered.
   conclude() {
-    const end = this.part(".end");
-    if (this.made?.error) return end.replaceChildren(element("span", { className: "wrong" }, this.made.error));
-    if (!this.made?.id || !this.uploads.every((upload) => upload.ended)) return;
-    const address = `${this.settings.page}?id=${this.made.id}`;
-    const many = this.arrived.filter((upload) => upload.state === "done").length;
-    if (!many) return;
-    const words = many > 1 ? `Open the comparison of ${many} traces` : "Open the trace";
-    const left = this.made.left ? ` ${this.made.left} more are in History: ${this.settings.most_files} stand side by side at most.` : "";
-    end.replaceChildren(element("a", { href: address }, words), left);
-    if (this.root.isConnected && this.uploads.every((upload) => upload.state === "done") && !left) window.location.assign(address);
+    const address = `${this.settings.page}?id=${this.comparison}`;
+    const read = this.uploads.filter((upload) => upload.state === "done").length;
+    if (!read) return;
+    const words = read > 1 ? `Open the comparison of ${read} traces` : "Open the trace";
+    this.part(".end").replaceChildren(element("a", { href: address }, words));
+    if (this.root.isConnected && read === this.uploads.length) window.location.assign(address);
   }
 }

@@ -31,12 +31,11 @@ HTML = """
 """
 
 
-def trace_upload(*, most_bytes: int, most_files: int, accepted: str, key: str) -> None:
-    """`accepted` says what is accepted, with its limits; files beyond them are not sent at all."""
+def trace_upload(*, most_bytes: int, accepted: str, key: str) -> None:
+    """`accepted` says what is accepted, with its limits; larger files are not sent at all."""
     draw = st.components.v2.component(NAME, html=HTML, css=_read(HERE / "upload.css"), js=script())
     data = {
         "most_bytes": most_bytes,
-        "most_files": most_files,
         "accepted": accepted,
         "traces": "api/v1/traces",
         "page": addresses.COMPARISON,

@@ -23,13 +23,14 @@ class Upload {
     return ENDED.includes(this.state);
   }
 
-  // Where the file would be refused for its size anyway it is not sent.
-  send() {
+  // Into this comparison, or into a new one. Where the file would be refused for its size anyway it is not sent.
+  send(comparison) {
     const { most_bytes: most, traces } = this.settings;
     if (this.file.size > most) return this.refuse(`the file has ${size(this.file.size)}; accepted are at most ${size(most)}`, false);
     if (this.file.size === 0) return this.refuse("the file is empty", false);
     const request = (this.request = new XMLHttpRequest());
-    request.open("POST", `${traces}?name=${encodeURIComponent(this.file.name)}&comparison=none`);
+    const query = new URLSearchParams({ name: this.file.name, ...(comparison ? { comparison } : {}) });
+    request.open("POST", `${traces}?${query}`);
     request.setRequestHeader("Content-Type", "application/octet-stream");
     request.upload.addEventListener("progress", (event) => this.progress(event.loaded));
     request.addEventListener("load", () => this.answered(request));
@@ -52,6 +53,7 @@ class Upload {
       return this.refuse(told?.error ?? `the server answered ${request.status}`, request.status >= 500);
     }
     this.sent = this.file.size;
+    this.comparison = told.comparison_id;
     this.told(told);
     if (!this.ended) this.timer = setTimeout(() => this.follow(), FIRST_POLL_MS);
   }

@@ -27,14 +27,3 @@ function stateText(upload) {
     default: return upload.reason;
   }
 }
-
-// `qwen decode` of `17_qwen decode.json.gz`: what a comparison is called until a person renames it.
-function stem(name) {
-  return name.replace(/(\.(json|gz|sqlite|sqlite3|db|pt|trace))+$/i, "") || name;
-}
-
-function batchName(uploads) {
-  const names = uploads.map((upload) => stem(upload.file.name));
-  const name = names.length < 3 ? names.join(" and ") : `${names[0]} and ${names.length - 1} more`;
-  return [...name].slice(0, 120).join("");
-}

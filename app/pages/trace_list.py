@@ -1,0 +1,136 @@
+"""History's list of imported traces: bring files in, open one, compare several, runs' traces too."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from app import addresses, context
+from app.formatting import moment, plural
+from app.markup import Tone
+from app.pages import links, selection
+from app.pages.comparison_list import compare_traces
+from app.pages.grid import ROW_PX, height
+from app.pages.paging import current, pager
+from app.traces.beside import Beside, asked
+from app.traces.counts import per_step_text
+from app.traces.facts import STATES, device_words, format_text, size_text
+from app.traces.panel import import_panel
+from db import imports
+from db.trace_comparisons import IMPORT
+from db.views import HistoryFilter, ImportedTrace, ImportStatus, Page
+from profiles.trace.printable import printable
+
+LIST = "traces"
+COLOURS = {None: "green", Tone.IDLE: "gray", Tone.RUN: "blue"}
+READ = "read"
+
+
+def show(wanted: HistoryFilter, *, per_page: int, empty: str) -> None:
+    database = context.database()
+    found = current(lambda first: imports.imported_traces(database, wanted, offset=first, limit=per_page), per_page)
+    with st.expander("Import traces", icon=":material/upload_file:", expanded=not found.total, key="import-expander"):
+        import_panel(key="history-import")
+    if not found.items:
+        st.html(empty)
+        return
+    selected = selection.keep(LIST, found.items, _table(found))
+    with st.container(horizontal=True, vertical_alignment="center"):
+        _actions(selected, shown=found.items)
+        st.space("stretch")
+        pager(found.total, per_page)
+
+
+def _table(found: Page[ImportedTrace]) -> list[int]:
+    zone = context.zone()
+    table: dict[str, Sequence[object]] = {
+        "Trace": [printable(trace.name) for trace in found.items],
+        "State": [[_state(trace)[0]] for trace in found.items],
+        "Kernels per step": [_per_step(trace) for trace in found.items],
+        "Kernels": [trace.summary.kernels if trace.summary else None for trace in found.items],
+        "Device": [device_words(trace.summary) for trace in found.items],
+        "Format": [format_text(trace.summary.format) if trace.summary else None for trace in found.items],
+        "Size": [size_text(trace.size_bytes) for trace in found.items],
+        "File": [printable(trace.file_name) for trace in found.items],
+        "By": [trace.submitted_by or "" for trace in found.items],
+        "When": [moment(trace.submitted_at, zone) for trace in found.items],
+        "Why": [printable(trace.failure.message) if trace.failure else "" for trace in found.items],
+    }
+    for name in ("By", "Why"):
+        if not any(table[name]):
+            del table[name]
+    states = dict(_state(trace) for trace in found.items)
+    state = st.dataframe(
+        table,
+        key=selection.table_key(LIST, found.items),
+        on_select="rerun",
+        selection_default=selection.ticked(LIST, found.items),
+        selection_mode="multi-row",
+        row_height=ROW_PX,
+        height=height(len(found.items)),
+        hide_index=True,
+        placeholder="–",
+        column_config={
+            "Trace": st.column_config.TextColumn(width=260),
+            "Kernels": st.column_config.NumberColumn("Kernels in all", format="%,d"),
+            "State": st.column_config.MultiselectColumn(
+                options=list(states), color=[COLOURS[tone] for tone in states.values()]
+            ),
+        },
+        alt="Imported traces, latest first",
+    )
+    return sorted(state["selection"]["rows"])
+
+
+def _state(trace: ImportedTrace) -> tuple[str, Tone | None]:
+    return STATES.get(trace.status, (READ, None))
+
+
+def _per_step(trace: ImportedTrace) -> str | None:
+    return None if trace.summary is None else per_step_text(trace.summary)
+
+
+def _actions(selected: Sequence[ImportedTrace], *, shown: Sequence[ImportedTrace]) -> None:
+    """The button says what it will do with what is selected, and with what another page sent here."""
+    beside = asked()
+    number = len(selected) + len(beside)
+    label = "Open" if number < 2 else f"Compare {number} traces"
+    if st.button(label, type="primary", disabled=not selected, key="compare-traces"):
+        if beside or len(selected) > 1:
+            _compare(selected, beside)
+        else:
+            _open(selected[0])
+    one = selected[0] if len(selected) == 1 else None
+    if one is not None:
+        st.link_button("Raw file", f"api/v1/traces/{one.id}/raw", key="raw")
+    selection.clear_button(LIST, selected)
+    told = (_what_happens(selected, beside), selection.elsewhere(selected, shown))
+    st.caption(", ".join(filter(None, told)))
+
+
+def _what_happens(selected: Sequence[ImportedTrace], beside: Sequence[Beside]) -> str:
+    if beside and not selected:
+        return f"Select what to put beside {' and '.join(one.label for one in beside)}."
+    if not selected:
+        return "Select one to open it; select several to put them side by side."
+    if len(selected) + len(beside) == 1:
+        return (
+            plural(selected[0].summary.kernels, "kernel") if selected[0].summary and selected[0].summary.kernels else ""
+        )
+    devices = {device_words(trace.summary) for trace in selected if trace.summary is not None}
+    told = ["side by side" + (f", with {' and '.join(one.label for one in beside)}" if beside else "")]
+    told += ["different devices: kernels are matched by operator and order"] if len(devices) > 1 else []
+    refused = sum(trace.status is ImportStatus.FAILED for trace in selected)
+    return ", ".join([*told, *([f"{refused} of them refused"] if refused else [])])
+
+
+def _open(trace: ImportedTrace) -> None:
+    if trace.comparison_id is not None:
+        links.go(addresses.COMPARISON, {"id": str(trace.comparison_id)})
+    _compare([trace], [])
+
+
+def _compare(selected: Sequence[ImportedTrace], beside: Sequence[Beside]) -> None:
+    chosen = [one.source for one in beside] + [(IMPORT, trace.id) for trace in selected]
+    compare_traces(list(dict.fromkeys(chosen)), of=LIST)

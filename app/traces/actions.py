@@ -1,0 +1,42 @@
+"""What can be done with a comparison of traces: put others beside it, export it, take the raw files."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from app import addresses
+from app.comparison.choice import Choice
+from app.comparison.routes import export_url
+from app.pages import links
+from app.traces.beside import query, source
+from db.views import ComparedTrace, ComparisonView
+from profiles.trace.printable import printable
+
+MOST_RAW = 8
+
+
+def add_link(view: ComparisonView) -> None:
+    """To History's list of traces, which takes these along."""
+    label = "Compare with another" if len(view.traces) == 1 else "Add traces"
+    links.page_link(
+        label, addresses.HISTORY, query=query([source(trace) for trace in view.traces]), icon=":material/add:"
+    )
+
+
+def export_popover(view: ComparisonView, choice: Choice) -> None:
+    with st.popover("Export"):
+        chosen = {"base": choice.base or ""}
+        st.link_button("JSON", export_url(view.id, "json", **chosen), width="stretch")
+        st.link_button("CSV of kernels", export_url(view.id, "csv", **chosen), width="stretch")
+        imported = [trace for trace in view.traces if trace.imported is not None]
+        for trace in imported[:MOST_RAW]:
+            st.link_button(_raw_label(trace, alone=len(imported) == 1), _raw_url(trace), width="stretch")
+
+
+def _raw_label(trace: ComparedTrace, *, alone: bool) -> str:
+    return "The file as it came" if alone else f"File {trace.key}: {printable(trace.label)[:40]}"
+
+
+def _raw_url(trace: ComparedTrace) -> str:
+    assert trace.imported is not None, "only imported traces have a file of their own"
+    return f"api/v1/traces/{trace.imported.id}/raw"

@@ -1,0 +1,95 @@
+"""The page of several traces: the answer, their table, where the time goes, what differs, timelines and kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import streamlit as st
+
+from app.charts.answer import answer_html
+from app.comparison.choice import Choice
+from app.comparison.panels import pick_one
+from app.markup import page, section
+from app.traces.bars import bars_html
+from app.traces.difference import differing_html
+from app.traces.doubt import Findings, reasons
+from app.traces.kernels import kernels_html
+from app.traces.matches import matches_html, operators_html
+from app.traces.ranks import ranks_html
+from app.traces.readable import ReadTrace, readable, side_by_side, told
+from app.traces.single import single
+from app.traces.table import table_html
+from app.traces.timelines import timeline_panel
+from db.views import ComparisonView
+from profiles.comparison.traces.answer import answer
+from profiles.comparison.traces.caveat import caveat
+from profiles.comparison.traces.document import ComparedTraces, TraceDifference
+from profiles.comparison.traces.entry import FEWEST
+
+
+def several(view: ComparisonView, choose: Callable[[], Choice], *, token: str | None) -> None:
+    """Until a second one is read, the first one's own page stands here."""
+    read = readable(view.traces)
+    answered = st.container()
+    choice = choose()
+    if len(read) < FEWEST:
+        _one_so_far(view, choice, token=token)
+        return
+    shown = side_by_side(read, choice.base)
+    found = told(shown, choice.base)
+    said = answer(shown, found.baseline, differences=found.differences)
+    answered.html(answer_html(said, caveat(shown, found.baseline, differences=found.differences)))
+    st.html(table_html(found, view.traces))
+    _reasons(found)
+    _differences(found)
+    timeline_panel(view.traces, choice, token=token)
+    _kernels(read, found.baseline)
+
+
+def _one_so_far(view: ComparisonView, choice: Choice, *, token: str | None) -> None:
+    for trace in view.traces:
+        if not trace.pending:
+            single(trace, choice, token=token)
+
+
+def _reasons(found: ComparedTraces) -> None:
+    bars = bars_html(found.traces, base_key=found.baseline)
+    if bars:
+        st.html(bars)
+    for job in found.jobs:
+        st.html(ranks_html(job, hosts=True))
+
+
+def _differences(found: ComparedTraces) -> None:
+    """Of one candidate against the baseline; which one is picked by its letter."""
+    by_key = {difference.candidate: difference for difference in found.differences}
+    keys = list(by_key)
+    picked = keys[0]
+    if len(keys) > 1:
+        with st.container(horizontal=True, vertical_alignment="center", gap="small", key="panel-differences"):
+            st.html(section("Differences", aside=f"from {found.baseline}"), width="content")
+            picked = pick_one(keys, keys[0], key="cv")
+    _difference(by_key[picked])
+
+
+def _difference(found: TraceDifference) -> None:
+    """Where hardware differs, names do: what stands in for what comes first."""
+    parts = [differing_html(found), operators_html(found), matches_html(found)]
+    for part in parts if found.incomparable is None else parts[1:] + parts[:1]:
+        if part:
+            st.html(part)
+
+
+def _kernels(traces: Sequence[ReadTrace], base_key: str) -> None:
+    """Every kernel of one trace, and what its file lacks."""
+    listed = {trace.key: (trace, trace.contents) for trace in traces if trace.contents is not None}
+    if not listed:
+        return
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="panel-kernels"):
+        st.html(section("Kernels", aside="by name, over the whole recording"), width="content")
+        picked = pick_one(list(listed), base_key if base_key in listed else next(iter(listed)), key="kv")
+    trace, contents = listed[picked]
+    findings = Findings(trace.summary)
+    st.html(kernels_html(contents, findings, reasons=reasons(trace.summary, "kernels", "kernel_sum_ns")))
+    if notes := findings.notes():
+        st.html(page(f'<b class="fs-label">Trace health</b>{notes}'))

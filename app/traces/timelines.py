@@ -1,0 +1,64 @@
+"""The timelines of the traces of a comparison, under each other with one zoom."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from app.comparison.choice import Choice
+from app.comparison.panels import HINT, keep_view, pick_lanes
+from app.markup import page, section
+from app.timeline.component import Lane, timelines
+from app.timeline.opened import url_of_trace
+from db.views import ComparedTrace
+from profiles.comparison.figures import count, prose_time
+from profiles.trace.printable import printable
+
+ZOOM = "t"
+
+
+def timeline_panel(traces: Sequence[ComparedTrace], choice: Choice, *, token: str | None) -> None:
+    """Without a timeline in any there is no panel."""
+    drawn = {trace.key: trace for trace in traces if trace.has_timeline and trace.trace_id is not None}
+    if not drawn:
+        return
+    several = len(drawn) > 1
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="panel-timelines"):
+        st.html(section("Timelines" if several else "Timeline", aside=_aside(traces)), width="content")
+        picked = pick_lanes(list(drawn), choice.lanes, key="tv") if several else list(drawn)
+        st.html(page(f'<div class="fs-hint">{HINT}</div>'))
+    lanes = [_lane(trace, choice, token) for key, trace in drawn.items() if key in picked]
+    if not lanes:
+        st.caption("Pick a letter to draw its timeline.")
+        return
+    timelines(lanes, view=st.query_params.get(ZOOM, choice.zoom), key="timeline", on_view=keep_view(ZOOM))
+
+
+def _aside(traces: Sequence[ComparedTrace]) -> str:
+    stepped = any(trace.summary is not None and trace.summary.steps for trace in traces)
+    return "the step of middle length" if stepped else "the whole recording"
+
+
+def _lane(trace: ComparedTrace, choice: Choice, token: str | None) -> Lane:
+    assert trace.trace_id is not None, "only traces that are read have lanes"
+    return Lane(
+        key=trace.key,
+        label=printable(trace.label),
+        url=url_of_trace(trace.trace_id, token=token),
+        baseline=trace.key == choice.base,
+        summary=_summary(trace),
+    )
+
+
+def _summary(trace: ComparedTrace) -> str:
+    """`45.4 ms kernel time · 1,465 kernels in all`."""
+    summary = trace.summary
+    if summary is None:
+        return ""
+    words = []
+    if summary.kernel_sum_ns is not None:
+        words.append(f"{prose_time(summary.kernel_sum_ns)} kernel time")
+    if summary.kernels is not None:
+        words.append(f"{count(summary.kernels, 'kernel')} in all")
+    return " · ".join(words)
