@@ -41,8 +41,9 @@ def round_ticks(first: int, last: int) -> tuple[int, ...]:
         return (first,)
     rough = (last - first) / MOST_TICKS
     power = 10 ** max(0, math.floor(math.log10(max(1.0, rough))))
-    step = next(s * power for s in (1, 2, 5, 10, 20) if s * power >= rough)
-    return tuple(range(math.ceil(first / step) * step, last + 1, step))
+    steps = (s * power for s in (1, 2, 5, 10, 20) if s * power >= rough)
+    found = (range(-(-first // step) * step, last + 1, step) for step in steps)
+    return tuple(next(ticks for ticks in found if len(ticks) <= MOST_TICKS))
 
 
 def spread(places: Sequence[float], *, apart: float) -> list[float]:

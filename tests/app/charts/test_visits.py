@@ -13,7 +13,7 @@ from urllib.parse import unquote
 import msgspec
 import pytest
 
-from app.charts.axes import LogScale, round_ticks, spread
+from app.charts.axes import MOST_TICKS, LogScale, round_ticks, spread
 from app.charts.visit_tables import first_visits_html
 from app.charts.visits import visits_html
 from app.comparison.visits_csv import visits_csv
@@ -193,6 +193,12 @@ def test_a_logarithmic_axis_has_round_ticks_within_it(least: float, most: float,
 )
 def test_values_have_few_round_ticks(first: int, last: int, ticks: tuple[int, ...]) -> None:
     assert round_ticks(first, last) == ticks
+
+
+def test_no_range_has_more_than_six_ticks_or_none_but_where_no_round_value_lies() -> None:
+    for first in (0, 1, 7, 100, 512):
+        for last in range(first, first + 400):
+            assert 1 <= len(round_ticks(first, last)) <= MOST_TICKS
 
 
 def test_names_make_room_for_each_other_and_stay_inside() -> None:
