@@ -53,7 +53,7 @@ class Times:
     @property
     def so_far(self) -> str | None:
         """The principal time for people who watch."""
-        taken = self.series.get("gpu_time") or self.series.get("call_time")
+        taken = self.series.get(self.principal) or self.series.get("call_time")
         return f"{taken.median / 1e3:,.1f} µs" if taken else None
 
     @property

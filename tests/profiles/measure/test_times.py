@@ -120,6 +120,16 @@ def test_with_neither_the_number_stays_and_is_doubtful() -> None:
     assert times.principal == "call_time"
 
 
+def test_who_watches_sees_the_time_that_decides() -> None:
+    times = times_of()
+    times.series |= {"gpu_time": filled(9000), "call_time": filled(7000)}
+    assert times.so_far == "7.0 µs", "the gate gave up: what it held is no time of the GPU"
+    assert times.gated is not None
+    times.gated.gave_up = False
+    assert times.so_far == "9.0 µs"
+    assert Times().so_far is None
+
+
 def test_fewer_builds_than_planned_are_a_doubt() -> None:
     times = Times(pace=Pace(3, 8, 0.025))
     times.series["call_time"] = filled(1000, builds=7)
