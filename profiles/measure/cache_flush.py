@@ -9,7 +9,14 @@ UNKNOWN_L2_BYTES = 128 << 20  # assumed where the device does not tell: more tha
 
 def l2_bytes(device: torch.device) -> int:
     """Of a CUDA device's last cache."""
-    return int(getattr(torch.cuda.get_device_properties(device), "L2_cache_size", 0) or UNKNOWN_L2_BYTES)
+    return told_l2_bytes(device) or UNKNOWN_L2_BYTES
+
+
+def told_l2_bytes(device: torch.device) -> int | None:
+    """None of a CPU, and where the device does not tell."""
+    if device.type != "cuda":
+        return None
+    return int(getattr(torch.cuda.get_device_properties(device), "L2_cache_size", 0)) or None
 
 
 class CacheFlush:

@@ -11,11 +11,13 @@ import msgspec
 
 from profiles.measure import loading
 from profiles.measure.beforehand import Beforehand
+from profiles.measure.builds import Place
 from profiles.measure.compile_report import so_far
 from profiles.measure.dispatch import dispatch_receipts
 from profiles.measure.loading import OperationModule
 from profiles.measure.memory import Memory
 from profiles.measure.metrics import rate_metric
+from profiles.measure.rounds import Pace
 from profiles.measure.subject import Subject
 from profiles.measure.times import Times
 from profiles.results import Conditions, Correctness, DeepProfile, Failure, FailureKind, Metric, Receipt, Run, RunStatus
@@ -46,6 +48,16 @@ class Candidate:
     @property
     def so_far(self) -> str | None:
         return self.times.so_far
+
+
+def place_of(candidate: Candidate) -> Place:
+    assert candidate.times.place is not None, "a sweep places its candidates first"
+    return candidate.times.place
+
+
+def pace_of(candidate: Candidate) -> Pace:
+    assert candidate.times.pace is not None, "the warm-up sets it"
+    return candidate.times.pace
 
 
 def succeeded(candidate: Candidate, module: OperationModule, workload: Workload) -> Run:

@@ -18,7 +18,7 @@ from torch import Tensor
 
 from profiles.ceilings import Bandwidth, Ceilings, MatmulRate
 from profiles.devices import memory_bytes
-from profiles.measure.cache_flush import CacheFlush
+from profiles.measure.cache_flush import CacheFlush, told_l2_bytes
 from profiles.measure.ceiling_clocks import Clock, DeviceClock, HostClock
 from profiles.measure.device import take_device
 from profiles.measure.exponentials import exponential_rate
@@ -65,7 +65,7 @@ def measure_ceilings(device: torch.device, *, window_ns: float = 0.0) -> Ceiling
         matmuls=tuple(_all_that_work(bench.matmuls())),
         exp_per_s=_value(lambda: exponential_rate(device, bench.clock)),
         launch_ns=_value(bench.launch_ns) if on_gpu else None,
-        l2_bytes=_l2_bytes(device),
+        l2_bytes=told_l2_bytes(device),
     )
 
 
@@ -94,12 +94,6 @@ def _value(measure: Callable[[], float | None]) -> float | None:
 def _all_that_work(found: Iterator[Any]) -> Iterator[Any]:
     with _tolerated():
         yield from found
-
-
-def _l2_bytes(device: torch.device) -> int | None:
-    if device.type != "cuda":
-        return None
-    return int(getattr(torch.cuda.get_device_properties(device), "L2_cache_size", 0)) or None
 
 
 @dataclass(frozen=True, slots=True)

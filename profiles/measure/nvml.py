@@ -44,12 +44,11 @@ def gpu_state(device: torch.device) -> GpuState:
     nvml, handle = _library(), _handle(device)
     if handle is None:
         return GpuState()
-    power_mw = _asked(nvml, lambda: nvml.nvmlDeviceGetPowerUsage(handle))
     return GpuState(
         sm_clock_mhz=_asked(nvml, lambda: nvml.nvmlDeviceGetClockInfo(handle, nvml.NVML_CLOCK_SM)),
         temperature_c=_asked(nvml, lambda: nvml.nvmlDeviceGetTemperature(handle, nvml.NVML_TEMPERATURE_GPU)),
         memory_clock_mhz=_asked(nvml, lambda: nvml.nvmlDeviceGetClockInfo(handle, nvml.NVML_CLOCK_MEM)),
-        power_w=None if power_mw is None else power_mw / 1e3,
+        power_w=power_w(device),
         throttle=throttle_reasons(_asked(nvml, lambda: _reasons(nvml, handle)) or 0),
     )
 

@@ -13,7 +13,7 @@ import torch
 from profiles.measure import call_time, cupti_time, load
 from profiles.measure.builds import Place
 from profiles.measure.cache_policy import CacheState
-from profiles.measure.candidate import Candidate
+from profiles.measure.candidate import Candidate, pace_of, place_of
 from profiles.measure.cupti_time import RecordsError
 from profiles.measure.device import synchronise
 from profiles.measure.gate import Gate
@@ -200,13 +200,3 @@ def warm(place: Place, device: torch.device, seconds_per_call: float) -> None:
 def singles(seconds_per_call: float) -> int:
     """Short calls are sampled several times in a turn: that costs little and steadies a build's median."""
     return max(1, min(SINGLES, int(SINGLES_S / max(seconds_per_call, 1e-9))))
-
-
-def place_of(candidate: Candidate) -> Place:
-    assert candidate.times.place is not None, "a sweep places its candidates first"
-    return candidate.times.place
-
-
-def pace_of(candidate: Candidate) -> Pace:
-    assert candidate.times.pace is not None, "the warm-up sets it"
-    return candidate.times.pace

@@ -10,7 +10,7 @@ from itertools import count
 from typing import Protocol
 
 from profiles.measure.builds import Builds
-from profiles.measure.candidate import Candidate
+from profiles.measure.candidate import Candidate, pace_of
 from profiles.measure.rounds import Pace, shuffled_rounds
 
 SEEDS_APART = 1_000_003  # more builds than there are: no two builds of near seeds share an order
@@ -60,7 +60,7 @@ class Sweep:
             _leave_places(candidates)  # their memory is for the new ones
             alive = [c for c in candidates if not self.lost(c)]
             extra = build >= extent.least_builds
-            taking = [c for c in alive if takes_part(_pace(c), build, extra=extra)]
+            taking = [c for c in alive if takes_part(pace_of(c), build, extra=extra)]
             if not taking or (extra and (time.monotonic() > extent.until_s or extent.enough())):
                 return
             self._begin(build, taking, step)
@@ -85,7 +85,7 @@ class Sweep:
 
     def _rounds(self, build: int, taking: Sequence[Candidate], step: Step, extent: Extent) -> bool:
         """Whether there is time for another build."""
-        turns = [step.turns(_pace(c)) for c in taking]
+        turns = [step.turns(pace_of(c)) for c in taking]
         last_round = 0
         for number, index in shuffled_rounds(turns, seed=self._seed * SEEDS_APART + build):
             if number != last_round and self._over(taking, step, extent):
@@ -96,7 +96,7 @@ class Sweep:
 
     def _over(self, taking: Sequence[Candidate], step: Step, extent: Extent) -> bool:
         return time.monotonic() > extent.until_s and all(
-            step.taken(c) >= min(extent.least_turns, _pace(c).samples) for c in taking if not self.lost(c)
+            step.taken(c) >= min(extent.least_turns, pace_of(c).samples) for c in taking if not self.lost(c)
         )
 
 
@@ -109,8 +109,3 @@ def _leave_places(candidates: Sequence[Candidate]) -> None:
 def takes_part(pace: Pace, build: int, *, extra: bool) -> bool:
     """One that is so slow that it has too few samples anyway is spared the builds beyond the least."""
     return pace.doubt is None if extra else build < pace.builds
-
-
-def _pace(candidate: Candidate) -> Pace:
-    assert candidate.times.pace is not None, "the warm-up sets it"
-    return candidate.times.pace

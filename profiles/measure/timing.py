@@ -19,14 +19,14 @@ import torch
 from profiles.measure import call_time, energy, load
 from profiles.measure.builds import Builds
 from profiles.measure.cache_policy import CacheState
-from profiles.measure.candidate import Candidate
+from profiles.measure.candidate import Candidate, pace_of, place_of
 from profiles.measure.device import take_device
 from profiles.measure.failures import VariantError, code_of
 from profiles.measure.gate import Gate
 from profiles.measure.gpu_time import GatedTimer
 from profiles.measure.host_time import HostTimer
 from profiles.measure.rounds import least_samples, pace
-from profiles.measure.steps import Calls, Kit, Recordings, Replays, pace_of, place_of
+from profiles.measure.steps import Calls, Kit, Recordings, Replays
 from profiles.measure.stopping import compared, decided
 from profiles.measure.subject import Subject
 from profiles.measure.sweep import Extent, Sweep

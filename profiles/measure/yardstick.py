@@ -93,7 +93,8 @@ def _reference(module: OperationModule, inputs: Any) -> tuple[Tensor, ...]:
 
 
 def _check_reference(norms: Tensor, of: str) -> None:
-    """The row norms of one reference; YardstickError where nothing can be told against it."""
+    """YardstickError where nothing can be told against the reference whose rows have these norms; `of` names it among
+    several."""
     bad = int((~torch.isfinite(norms)).sum())
     if bad:
         raise YardstickError(f"{of}the float64 reference is NaN or infinite in {bad:,} of {len(norms):,} rows")
