@@ -5,6 +5,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from db.errors import IllegalMove, NotFound, Unstorable
+from db.records import RunRecord
 from db.runs import run as stored_run
 from db.runs import store_run
 from db.session import Database
@@ -94,3 +95,10 @@ def test_a_time_that_is_none_does_not_keep_a_run_out(database: Database, started
 def test_an_unknown_run_is_not_found(database: Database) -> None:
     with pytest.raises(NotFound, match="no run 7"):
         stored_run(database, 7)
+
+
+def test_a_record_has_the_fields_of_a_run_that_have_no_columns_or_rows_of_their_own() -> None:
+    of_run, of_record = ({field.name: field for field in msgspec.structs.fields(kind)} for kind in (Run, RunRecord))
+    assert of_run.keys() - of_record.keys() == {"variant", "status", "failure", "metrics", "kernels"}
+    for name, field in of_record.items():
+        assert (field.type, field.default) == (of_run[name].type, of_run[name].default)
