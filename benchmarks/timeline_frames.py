@@ -152,6 +152,7 @@ def synthetic(slices: int, seed: int) -> Timeline:
         duration_ns=np.concatenate([np.full(many, 2_500), duration])[order].astype(np.int64),
         launch=launch[order].astype(np.int32),
         stages=np.zeros(2 * many, np.uint32),
+        cause=np.zeros(2 * many, np.uint32),
     )
 
 

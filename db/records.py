@@ -7,8 +7,9 @@ import msgspec
 from profiles.ceilings import Costs
 from profiles.compilation import Artefact, Compilation
 from profiles.protocol import Phase
-from profiles.recorded import Recorded
+from profiles.recorded import KernelCauses, Recorded
 from profiles.results import Block, Conditions, Correctness, Counts, DeepProfile, Finding, Metric, Receipt, Role
+from profiles.trace.causes import Cause
 from profiles.trace.timeline import Step, TimelineTrack
 from profiles.visits import Walked
 
@@ -32,6 +33,7 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
     twin: tuple[Metric, ...] = ()
     notes: tuple[str, ...] = ()
     recorded: Recorded | None = None
+    causes: tuple[KernelCauses, ...] = ()
 
 
 class VariantSteps(msgspec.Struct, frozen=True, kw_only=True):
@@ -52,3 +54,4 @@ class TimelineTables(msgspec.Struct, frozen=True, kw_only=True):
     roles: tuple[Role, ...]
     stage_sets: tuple[tuple[str, ...], ...]
     steps: tuple[Step, ...]
+    causes: tuple[Cause, ...] = (Cause(),)

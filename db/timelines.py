@@ -25,6 +25,7 @@ EMPTY: dict[str, Column] = {
     "duration_ns": np.empty(0, np.int64),
     "launch": np.empty(0, np.int32),
     "stages": np.empty(0, np.uint32),
+    "cause": np.empty(0, np.uint32),
 }
 
 
@@ -46,6 +47,7 @@ def tables_of(timeline: Timeline) -> TimelineTables:
         roles=timeline.roles,
         stage_sets=timeline.stage_sets,
         steps=timeline.steps,
+        causes=timeline.causes,
     )
 
 
@@ -75,5 +77,10 @@ def _encoded(columns: dict[str, Column]) -> bytes:
 
 
 def _decoded(data: bytes) -> dict[str, Column]:
+    """Columns that are newer than the chunk have their zero: nothing told."""
     table = pa.ipc.open_stream(data).read_all()
-    return {name: table.column(name).to_numpy() for name in EMPTY}
+    there = set(table.column_names)
+    return {
+        name: table.column(name).to_numpy() if name in there else np.zeros(table.num_rows, empty.dtype)
+        for name, empty in EMPTY.items()
+    }

@@ -29,6 +29,16 @@ class Attribution(msgspec.Struct, frozen=True, kw_only=True):
         return (self.exact + self.by_graph) / self.total if self.total else None
 
 
+class KernelCauses(msgspec.Struct, frozen=True, kw_only=True):
+    """What launched one kernel (or on a CPU ran around one operator): innermost operators, nn.Module paths and lines of
+    code, each the most frequent first. `inferred`: some of it is told by an uncaptured pass of the same kernels."""
+
+    operators: tuple[str, ...] = ()
+    modules: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()
+    inferred: bool = False
+
+
 class GapCause(StrEnum):
     """Why a device had nothing to do until its next slice began. The first that holds, in this order."""
 
@@ -54,7 +64,7 @@ class Recorded(msgspec.Struct, frozen=True, kw_only=True):
     """Of the traced forward pass of middle length on the device: `span_ns` from its first slice's start to its last
     one's end, the idle time within by cause, and the time in which slices of one stream overlapped. `kernels` is how
     the kernels of the whole recording were attributed. `launched_by` has for each of the run's kernels, in their order,
-    the innermost operators that launched it; none where a graph did, or no operator was recorded."""
+    the innermost operators that launched it (of a graph's, inferred ones); none where no operator is told."""
 
     span_ns: int
     idle: tuple[Idle, ...]

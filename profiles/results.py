@@ -13,7 +13,7 @@ from profiles.ceilings import Ceilings, Costs
 from profiles.compilation import Artefact, Compilation
 from profiles.environment import Environment
 from profiles.plan import Plan
-from profiles.recorded import Recorded
+from profiles.recorded import KernelCauses, Recorded
 from profiles.verdict import VariantComparison
 from profiles.visits import Walked
 from profiles.workload import Workload
@@ -233,7 +233,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
 
     `receipt` is the attention backend's; `dispatch` holds those of every other mechanism that could have fallen back.
     `twin` are the times of the same variant taken once more as if it were another one (`--aa`). `notes` say what was
-    left out, and why.
+    left out, and why. `causes` has one entry for each of `kernels`, in their order, or none.
     """
 
     variant: str
@@ -257,6 +257,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     twin: tuple[Metric, ...] = ()
     notes: tuple[str, ...] = ()
     recorded: Recorded | None = None
+    causes: tuple[KernelCauses, ...] = ()
 
     def metric(self, name: str) -> Metric | None:
         return next((metric for metric in self.metrics if metric.name == name), None)

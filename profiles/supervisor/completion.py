@@ -138,6 +138,7 @@ def _completed(run: Run, parsed: ParsedTrace, forward: ForwardSummary, *, path: 
         metrics=run.metrics if traced is None else (*run.metrics, traced),
         trace=digest,
         recorded=forward.recorded,
+        causes=forward.causes,
     )
     measured = MeasuredRun(
         run=complete,

@@ -14,10 +14,12 @@ from pathlib import Path
 import msgspec
 
 from profiles.lifeline import die_with
+from profiles.trace.causes import find_causes
 from profiles.trace.child import CONTENTS, FORWARD, MEMORY_LIMIT, NO_DEVICE, SUMMARY, TIME_LIMIT_S, TIMELINE, Status
 from profiles.trace.contents import contents
 from profiles.trace.errors import TraceError, TraceTooLarge
 from profiles.trace.forward import per_forward
+from profiles.trace.launches import find_launches
 from profiles.trace.limits import trace_limits
 from profiles.trace.read import read_trace
 from profiles.trace.summary import summarise
@@ -53,11 +55,12 @@ def limit_this_process(*, memory_bytes: int, time_s: int) -> None:
 
 def _parse(file: Path, *, device: str, output: Path) -> None:
     trace = read_trace(file, limits=trace_limits())
+    causes = find_causes(trace, find_launches(trace))
     (output / SUMMARY).write_bytes(msgspec.json.encode(summarise(trace)))
     if device != NO_DEVICE:
-        (output / FORWARD).write_bytes(msgspec.json.encode(per_forward(trace, device=device)))
-    (output / CONTENTS).write_bytes(msgspec.json.encode(contents(trace)))
-    save_timeline(timeline(trace), output / TIMELINE)
+        (output / FORWARD).write_bytes(msgspec.json.encode(per_forward(trace, device=device, causes=causes)))
+    (output / CONTENTS).write_bytes(msgspec.json.encode(contents(trace, causes)))
+    save_timeline(timeline(trace, causes), output / TIMELINE)
 
 
 def _limit(kind: int, value: int) -> None:

@@ -11,6 +11,7 @@ import msgspec
 import numpy as np
 
 from profiles.trace.callers import open_operators
+from profiles.trace.causes import Causes, find_causes
 from profiles.trace.health import find_unlinked
 from profiles.trace.launches import Launches, find_launches
 from profiles.trace.model import GPU_KINDS, Int64s, SliceKind, Trace
@@ -53,8 +54,10 @@ class TraceContents(msgspec.Struct, frozen=True, kw_only=True):
     api: str | None = None
 
 
-def contents(trace: Trace) -> TraceContents:
+def contents(trace: Trace, causes: Causes | None = None) -> TraceContents:
+    """`causes` are the trace's, where they are found already."""
     launches = find_launches(trace)
+    causes = causes or find_causes(trace, launches)
     steps = find_steps(trace, launches)
     unlinked = find_unlinked(trace, launches)
     works = Works(trace, launches, unlinked)
@@ -65,9 +68,9 @@ def contents(trace: Trace) -> TraceContents:
     every = trace.slices.of(SliceKind.KERNEL)
     opened = open_operators(trace, launches.call_of[every])
     slices_of_steps = [step.slices for step in told_steps] if all(told) else []
-    kernels = seen_kernels(trace, launches, unlinked, opened=opened, steps=slices_of_steps)
+    kernels = seen_kernels(trace, launches, unlinked, causes=causes.by_name(trace, every), steps=slices_of_steps)
     rows = _kernels(trace, typical.slices) if typical else every
-    sequence = sequenced(trace, launches, rows, opened=opened, most=MOST_PLACES)
+    sequence = sequenced(trace, launches, rows, opened=opened, causes=causes, most=MOST_PLACES)
     place = {kernel.name: at for at, kernel in enumerate(kernels)}
     names = [trace.names[number] for number in trace.slices.name[sequence.rows].tolist()]
     return TraceContents(

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 import msgspec
 import numpy as np
 
-from profiles.recorded import Recorded
+from profiles.recorded import KernelCauses, Recorded
 from profiles.results import Counts, Finding, KernelUse
+from profiles.trace.causes import Causes, find_causes
 from profiles.trace.health import find_problems, find_unlinked, kernels_in
 from profiles.trace.launches import CallKind, find_launches
 from profiles.trace.model import ABSENT, Int64s, LaunchShape, SliceKind, Trace
@@ -40,11 +41,14 @@ class ForwardSummary(msgspec.Struct, frozen=True, kw_only=True):
     device_time_ns: tuple[int, ...]
     findings: tuple[Finding, ...]
     recorded: Recorded | None = None
+    causes: tuple[KernelCauses, ...] = ()
 
 
-def per_forward(trace: Trace, *, device: str) -> ForwardSummary:
-    """Of the steps annotated `fusescope.forward#N`, else `ProfilerStep#N`; `device` is `cpu` or `cuda:N`."""
-    return _on_cpu(trace) if device == CPU else _on_gpu(trace)
+def per_forward(trace: Trace, *, device: str, causes: Causes | None = None) -> ForwardSummary:
+    """Of the steps annotated `fusescope.forward#N`, else `ProfilerStep#N`; `device` is `cpu` or `cuda:N`. `causes` are
+    the trace's, where they are found already."""
+    found = causes or find_causes(trace, find_launches(trace))
+    return _on_cpu(trace, found) if device == CPU else _on_gpu(trace, found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +59,7 @@ class _Pass:
     launched_ns: Int64s
 
 
-def _on_gpu(trace: Trace) -> ForwardSummary:
+def _on_gpu(trace: Trace, causes: Causes) -> ForwardSummary:
     launches = find_launches(trace)
     steps = find_steps(trace, launches)
     unlinked = find_unlinked(trace, launches)
@@ -75,7 +79,8 @@ def _on_gpu(trace: Trace) -> ForwardSummary:
     fills = [count_slices(step, trace, SliceKind.MEMSET) for step in steps]
     passes = [_Pass(step.slices, trace.slices.start_ns[launches.call_of[step.slices]]) for step in steps]
     unequal = _unequal(memcpy=copies, memset=fills, launches=kernel_launches, graph_launches=graph_launches)
-    uses = _uses(trace, passes, find_stages(trace, launches))
+    uses, rows = _uses(trace, passes, find_stages(trace, launches))
+    caused = tuple(_caused(causes, mine) for mine in rows)
     return ForwardSummary(
         counts=msgspec.structs.replace(
             counts,
@@ -87,11 +92,12 @@ def _on_gpu(trace: Trace) -> ForwardSummary:
         kernels=uses,
         device_time_ns=tuple(_kernel_sum_ns(trace, step) for step in steps),
         findings=(*findings, *unequal),
-        recorded=recorded(trace, launches, steps, unlinked, kernels=uses),
+        recorded=recorded(trace, launches, steps, unlinked, causes=caused),
+        causes=caused,
     )
 
 
-def _on_cpu(trace: Trace) -> ForwardSummary:
+def _on_cpu(trace: Trace, causes: Causes) -> ForwardSummary:
     launches = find_launches(trace)
     steps = find_steps(trace, launches)
     if not steps:
@@ -102,11 +108,13 @@ def _on_cpu(trace: Trace) -> ForwardSummary:
     rows = [compute_operators(trace, step.start_ns, step.end_ns) for step in steps]
     counted = [len(found) for found in rows]
     passes = [_Pass(found, trace.slices.start_ns[found]) for found in rows]
+    uses, used = _uses(trace, passes, find_stages(trace, launches))
     return ForwardSummary(
         counts=Counts(operators=statistics.median_low(counted), unstable=_unstable(counted)),
-        kernels=_uses(trace, passes, find_stages(trace, launches)),
+        kernels=uses,
         device_time_ns=(),
         findings=(*trace.findings, *_unequal(operators=counted)),
+        causes=tuple(_caused(causes, mine) for mine in used),
     )
 
 
@@ -146,24 +154,34 @@ def _kernel_sum_ns(trace: Trace, step: Step) -> int:
     return int(slices.duration_ns[step.slices[slices.kind[step.slices] == SliceKind.KERNEL]].sum())
 
 
-def _uses(trace: Trace, passes: Sequence[_Pass], stages: Stages) -> tuple[KernelUse, ...]:
-    """By name and stages, in order of first launch; times are per pass, 0 in a pass that lacks the kernel."""
+def _caused(causes: Causes, rows: Int64s) -> KernelCauses:
+    found = causes.of(rows)
+    return KernelCauses(
+        operators=found.operators, modules=found.modules, sources=found.sources, inferred=bool(found.inferred)
+    )
+
+
+def _uses(trace: Trace, passes: Sequence[_Pass], stages: Stages) -> tuple[tuple[KernelUse, ...], tuple[Int64s, ...]]:
+    """By name and stages, in order of first launch; times are per pass, 0 in a pass that lacks the kernel. And the rows
+    of each."""
     slices = trace.slices
     totals: dict[tuple[int, int], list[int]] = defaultdict(lambda: [0] * len(passes))
     calls: dict[tuple[int, int], list[int]] = defaultdict(lambda: [0] * len(passes))
     order: dict[tuple[int, int], int] = {}
     longest: dict[tuple[int, int], int] = {}
+    rows: dict[tuple[int, int], list[int]] = defaultdict(list)
     for number, forward in enumerate(passes):
         for row in forward.rows[np.lexsort((slices.start_ns[forward.rows], forward.launched_ns))].tolist():
             key = (int(slices.name[row]), int(stages.of_row[row]))
             totals[key][number] += int(slices.duration_ns[row])
             calls[key][number] += 1
             order.setdefault(key, len(order))
+            rows[key].append(row)
             if slices.duration_ns[row] > slices.duration_ns[longest.setdefault(key, row)]:
                 longest[key] = row
     names = list(dict.fromkeys(name for name, _ in order))
     shorts = dict(zip(names, short_names([trace.names[name] for name in names]), strict=True))
-    return tuple(
+    uses = tuple(
         KernelUse(
             name=trace.names[key[0]],
             short_name=shorts[key[0]],
@@ -183,6 +201,7 @@ def _uses(trace: Trace, passes: Sequence[_Pass], stages: Stages) -> tuple[Kernel
         for key, position in order.items()
         for shape in (_shape(trace, longest[key]),)
     )
+    return uses, tuple(np.array(rows[key], np.int64) for key in order)
 
 
 def _shape(trace: Trace, row: int) -> LaunchShape:

@@ -28,6 +28,7 @@ _CATEGORIES = {
     "user_annotation": SliceKind.ANNOTATION,
     "python_function": _FRAME,
 }
+_MARKS_CATEGORY = "user_annotation"
 _ANNOTATION_NAMES = ("ProfilerStep#", "fusescope.")
 _OTHER_ACCELERATOR = re.compile(r"(mtia|hpu|xpu|privateuse1)_(?!runtime|driver)")
 _PHASE_COMPLETE, _PHASE_METADATA = "X", "M"
@@ -72,8 +73,9 @@ class _Recording:
     def add(self, events: list[Event]) -> None:
         kinds, frames = self._kinds, self._frames
         rows = [event for event in events if event.ph == _PHASE_COMPLETE and kinds[event.cat] >= 0]
-        if any(frames.is_mark(event.name) for event in rows if kinds[event.cat] == SliceKind.ANNOTATION):
-            frames.add([event for event in rows if frames.is_mark(event.name)], self._track)
+        marks = [event for event in rows if event.cat == _MARKS_CATEGORY and frames.is_mark(event.name)]
+        if marks:
+            frames.add([(event, frames.numbers[event.name]) for event in marks], self._track)
             rows = [event for event in rows if not frames.is_mark(event.name)]
         self._columns.add(
             kind=[self._kind(kinds[event.cat], event.name) for event in rows],
@@ -84,14 +86,20 @@ class _Recording:
             correlation=[_number(event.args.correlation) if event.args else ABSENT for event in rows],
             shape=[self._shapes.number(event.args) if event.args else ABSENT for event in rows],
         )
+        self._add_frames(events, rows)
         if len(self._tracks) > _MOST_TRACKS:
             raise TraceTooLarge(f"more streams and threads than the limit of {_MOST_TRACKS:,}")
-        if _FRAME in kinds.values():
-            frames.add([e for e in events if kinds[e.cat] == _FRAME and e.ph == _PHASE_COMPLETE], self._track)
-        frames.add_stacks([event for event in rows if event.args is not None], self._track)
         for event in events:
             if event.ph == _PHASE_METADATA and event.args is not None:
                 self._labels[event.name or "", event.pid, event.tid] = str(event.args.name)
+
+    def _add_frames(self, events: list[Event], rows: list[Event]) -> None:
+        kinds, frames, label = self._kinds, self._frames, self._frames.numbers
+        if _FRAME in kinds.values():
+            python = [(event, n) for event in events if kinds[event.cat] == _FRAME and (n := label[event.name]) >= 0]
+            frames.add([(event, n) for event, n in python if event.ph == _PHASE_COMPLETE], self._track)
+        stacked = [event for event in rows if (args := event.args) and (args.call_stack or args.modules)]
+        frames.add_stacks(stacked, self._track)
 
     def trace(self, document: KinetoDocument) -> Trace:
         names, slices, findings = self._columns.finish(tuple(self._names))

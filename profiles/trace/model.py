@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import NamedTuple
 
 import msgspec
 import numpy as np
@@ -104,6 +105,39 @@ class Slices:
         return np.flatnonzero(np.isin(self.kind, kinds))
 
 
+class FrameKind(IntEnum):
+    """What a frame says of all that runs within it: one nn.Module, whose path is that of the modules around it; a whole
+    path; or a line of the user's code."""
+
+    MODULE = 0
+    PATH = 1
+    SOURCE = 2
+
+
+class FrameLabel(NamedTuple):
+    kind: FrameKind
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Frames:
+    """The Python that ran on the host's threads, as far as it can be the cause of a launch, ordered like slices.
+    `track` indexes the trace's tracks, `label` the `labels`."""
+
+    labels: tuple[FrameLabel, ...]
+    track: Int64s
+    start_ns: Int64s
+    end_ns: Int64s
+    label: Int64s
+
+    def __len__(self) -> int:
+        return len(self.label)
+
+
+_NONE = np.zeros(0, np.int64)
+NO_FRAMES = Frames((), _NONE, _NONE, _NONE, _NONE)
+
+
 @dataclass(frozen=True, slots=True)
 class Trace:
     """A whole recording. `findings` are what the reader noticed; `profiles.trace.health` adds what the slices tell.
@@ -126,3 +160,4 @@ class Trace:
     unit: str = "us"
     absent: frozenset[SliceKind] = frozenset()
     rank: Rank | None = None
+    frames: Frames = NO_FRAMES

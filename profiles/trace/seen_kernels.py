@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import msgspec
@@ -10,12 +10,14 @@ import numpy as np
 
 from profiles.recorded import Attribution
 from profiles.results import Role
-from profiles.trace.callers import OpenOperators
+from profiles.trace.causes import NamedCauses
 from profiles.trace.health import Unlinked
 from profiles.trace.launches import CallKind, Launches
 from profiles.trace.model import ABSENT, Bools, Int64s, SliceKind, Trace
 from profiles.trace.names import short_names
 from profiles.trace.roles import role_of
+
+MOST_TOLD = 32
 
 
 class SeenKernel(msgspec.Struct, frozen=True, kw_only=True):
@@ -24,7 +26,8 @@ class SeenKernel(msgspec.Struct, frozen=True, kw_only=True):
 
     `per_step` and `per_step_ns` are its calls launched within each step of `TraceContents.steps`, and their durations'
     sum; empty where the steps' counts are not told. `launched_by` names the innermost operators, `modules` the
-    nn.Module paths and `sources` the lines of code around its launches, each the most frequent first.
+    nn.Module paths and `sources` the lines of code around its launches, each the most frequent first, at most 32 of the
+    latter two; of `inferred` calls they are those of an uncaptured pass of the same kernels.
     """
 
     name: str
@@ -41,6 +44,7 @@ class SeenKernel(msgspec.Struct, frozen=True, kw_only=True):
     launched_by: tuple[str, ...] = ()
     modules: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
+    inferred: int = 0
     attribution: Attribution = Attribution()
 
 
@@ -55,9 +59,9 @@ class _Grouped:
 
 
 def seen_kernels(
-    trace: Trace, launches: Launches, unlinked: Unlinked, *, opened: OpenOperators, steps: Sequence[Int64s]
+    trace: Trace, launches: Launches, unlinked: Unlinked, *, causes: Mapping[str, NamedCauses], steps: Sequence[Int64s]
 ) -> tuple[SeenKernel, ...]:
-    """The longest in all first, equal ones by name. `opened` has the kernels' calls; `steps` are the GPU slices of each
+    """The longest in all first, equal ones by name. `causes` are by kernels' names; `steps` are the GPU slices of each
     step, if they are told."""
     grouped = _grouped(trace)
     durations = trace.slices.duration_ns[grouped.rows]
@@ -65,7 +69,6 @@ def seen_kernels(
     totals = np.add.reduceat(durations, grouped.starts) if len(counts) else counts
     names = [trace.names[number] for number in grouped.names.tolist()]
     attributed = _attributed(trace, launches, unlinked, grouped)
-    launched_by = _launched_by(trace, launches, opened, grouped)
     calls, step_ns = _by_step(trace, grouped, steps)
     kernels = [
         SeenKernel(
@@ -80,7 +83,10 @@ def seen_kernels(
             max_ns=int(durations[grouped.ends[at] - 1]),
             per_step=tuple(calls[:, at].tolist()),
             per_step_ns=tuple(step_ns[:, at].tolist()),
-            launched_by=launched_by[at],
+            launched_by=causes[names[at]].operators,
+            modules=causes[names[at]].modules[:MOST_TOLD],
+            sources=causes[names[at]].sources[:MOST_TOLD],
+            inferred=causes[names[at]].inferred,
             attribution=attributed[at],
         )
         for at, short in enumerate(short_names(names))
@@ -130,20 +136,3 @@ def _attributed(trace: Trace, launches: Launches, unlinked: Unlinked, grouped: _
 def _added(chosen: Bools, grouped: _Grouped) -> list[int]:
     counted: list[int] = np.add.reduceat(chosen.astype(np.int64), grouped.starts).tolist() if len(chosen) else []
     return counted
-
-
-def _launched_by(trace: Trace, launches: Launches, opened: OpenOperators, grouped: _Grouped) -> list[tuple[str, ...]]:
-    """By name; equally frequent ones in order of their first kernel."""
-    found: list[tuple[str, ...]] = [()] * len(grouped.names)
-    call_of = launches.call_of[grouped.rows]
-    operator = np.append(opened.innermost, ABSENT)[opened.places(call_of)]
-    known = np.flatnonzero(operator != ABSENT)
-    place = np.searchsorted(grouped.starts, known, "right") - 1
-    pairs = place * len(trace.names) + trace.slices.name[operator[known]]
-    distinct, which, counts = np.unique(pairs, return_inverse=True, return_counts=True)
-    first = np.full(len(counts), np.iinfo(np.int64).max)
-    np.minimum.at(first, which, grouped.rows[known])
-    for column in np.lexsort((first, -counts)).tolist():
-        kernel, name = divmod(int(distinct[column]), len(trace.names))
-        found[kernel] += (trace.names[name],)
-    return found

@@ -8,6 +8,7 @@ import msgspec
 import numpy as np
 
 from profiles.trace.callers import OpenOperators
+from profiles.trace.causes import Causes
 from profiles.trace.launches import Launches
 from profiles.trace.model import ABSENT, Int64s, Trace
 
@@ -34,7 +35,9 @@ class Sequenced:
     instance_of: Int64s
 
 
-def sequenced(trace: Trace, launches: Launches, kernels: Int64s, *, opened: OpenOperators, most: int) -> Sequenced:
+def sequenced(
+    trace: Trace, launches: Launches, kernels: Int64s, *, opened: OpenOperators, causes: Causes, most: int
+) -> Sequenced:
     """The first `most` of them, whose calls `opened` has. Those of one launch, and those whose launch is not in the
     file, come by their own start."""
     starts = trace.slices.start_ns
@@ -45,8 +48,11 @@ def sequenced(trace: Trace, launches: Launches, kernels: Int64s, *, opened: Open
     used, which = np.unique(places, return_inverse=True)
     stacks = np.append(opened.rows, np.full((len(opened.rows), 1), ABSENT), axis=1)[:, used]
     names = np.where(stacks == ABSENT, ABSENT, trace.slices.name[stacks])
-    distinct, caller = np.unique(names, axis=1, return_inverse=True)
-    callers = [Caller(operators=_named(trace, column)) for column in distinct.T.tolist()]
+    modules, module_of = _modules(causes, np.append(opened.calls, ABSENT)[used])
+    distinct, caller = np.unique(np.vstack([names, module_of]), axis=1, return_inverse=True)
+    callers = [
+        Caller(operators=_named(trace, operators), module=modules[module]) for *operators, module in distinct.T.tolist()
+    ]
     calls, instance_of = _numbered(_small_calls(stacks[:, which]))
     return Sequenced(
         rows=rows,
@@ -55,6 +61,14 @@ def sequenced(trace: Trace, launches: Launches, kernels: Int64s, *, opened: Open
         instances=tuple(trace.names[number] for number in trace.slices.name[calls].tolist()),
         instance_of=instance_of,
     )
+
+
+def _modules(causes: Causes, calls: Int64s) -> tuple[list[str | None], Int64s]:
+    """The module around each call (a row, ABSENT for none) by its place in the list."""
+    numbers: dict[str | None, int] = {None: 0}
+    of_call = [causes.table[causes.of_row[call]].module if call != ABSENT else None for call in calls.tolist()]
+    places = [numbers.setdefault(module, len(numbers)) for module in of_call]
+    return list(numbers), np.array(places, np.int64)
 
 
 def _small_calls(stacks: Int64s) -> Int64s:
@@ -71,7 +85,7 @@ def _named(trace: Trace, numbers: list[int]) -> tuple[str, ...]:
 
 
 def _without_empty(callers: list[Caller], caller_of: Int64s) -> Int64s:
-    told = np.array([bool(caller.operators) for caller in callers], np.bool_)
+    told = np.array([bool(caller.operators or caller.module) for caller in callers], np.bool_)
     return np.where(told[caller_of], caller_of, ABSENT) if len(callers) else caller_of
 
 

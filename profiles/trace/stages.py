@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from profiles.trace.counterparts import find_counterparts
 from profiles.trace.launches import Launches
 from profiles.trace.model import ABSENT, Int64s, SliceKind, Trace
 
@@ -21,7 +22,8 @@ class Stages(NamedTuple):
 
 def find_stages(trace: Trace, launches: Launches) -> Stages:
     """By the innermost mark `fusescope.stage:scores+mask` around the slice's start, or for a GPU slice around its
-    call's. Marks count for all threads: a forward pass is driven by one."""
+    call's. Marks count for all threads: a forward pass is driven by one. Slices without a mark, those of replays, have
+    the stages of their counterparts."""
     slices = trace.slices
     sets: dict[tuple[str, ...], int] = {(): 0}
     of_row = np.zeros(len(slices), np.int64)
@@ -34,4 +36,8 @@ def find_stages(trace: Trace, launches: Launches) -> Stages:
     started = launches.call_of != ABSENT
     of_row[np.isin(slices.kind, (SliceKind.KERNEL, SliceKind.MEMCPY, SliceKind.MEMSET))] = 0
     of_row[started] = of_row[launches.call_of[started]]
+    if len(sets) > 1:
+        counterparts = find_counterparts(trace, launches)
+        unmarked = of_row[counterparts.rows] == 0
+        of_row[counterparts.rows[unmarked]] = np.maximum(counterparts.agreed(of_row), 0)[unmarked]
     return Stages(tuple(sets), of_row)

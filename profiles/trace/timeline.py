@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from profiles.results import Role
 from profiles.trace import steps
+from profiles.trace.causes import Cause, Causes, find_causes
 from profiles.trace.launches import Launches, find_launches
 from profiles.trace.model import GPU_KINDS, SliceKind, Trace, Track
 from profiles.trace.names import short_names
@@ -45,6 +46,7 @@ _COLUMNS = {
     "duration_ns": np.int64,
     "launch": np.int32,
     "stages": np.uint32,
+    "cause": np.uint32,
 }
 
 
@@ -68,8 +70,8 @@ class Step(NamedTuple):
 class Timeline:
     """One entry per slice in each column, ordered by start; times count from the trace's first slice.
 
-    `track`, `name` and `stages` index `tracks`, `names` (with `short_names` and `roles` beside it) and `stage_sets`;
-    `launch` is the row of the slice that launched this one, -1 where there is none.
+    `track`, `name`, `stages` and `cause` index `tracks`, `names` (with `short_names` and `roles` beside it),
+    `stage_sets` and `causes`; `launch` is the row of the slice that launched this one, -1 where there is none.
     """
 
     tracks: tuple[TimelineTrack, ...]
@@ -84,10 +86,14 @@ class Timeline:
     duration_ns: npt.NDArray[np.int64]
     launch: npt.NDArray[np.int32]
     stages: npt.NDArray[np.uint32]
+    cause: npt.NDArray[np.uint32]
+    causes: tuple[Cause, ...] = (Cause(),)
 
 
-def timeline(trace: Trace) -> Timeline:
+def timeline(trace: Trace, causes: Causes | None = None) -> Timeline:
+    """`causes` are the trace's, where they are found already."""
     launches = find_launches(trace)
+    causes = causes or find_causes(trace, launches)
     stages = find_stages(trace, launches)
     slices = trace.slices
     origin_ns = int(slices.start_ns[0]) if len(slices) else 0
@@ -105,6 +111,8 @@ def timeline(trace: Trace) -> Timeline:
         duration_ns=slices.duration_ns,
         launch=launches.call_of.astype(np.int32),
         stages=stages.of_row.astype(np.uint32),
+        cause=causes.of_row.astype(np.uint32),
+        causes=causes.table,
     )
 
 
@@ -117,6 +125,7 @@ def save_timeline(drawn: Timeline, path: Path) -> None:
         roles=drawn.roles,
         stage_sets=drawn.stage_sets,
         steps=drawn.steps,
+        causes=drawn.causes,
     )
     text = np.frombuffer(msgspec.json.encode(tables), np.uint8)
     with path.open("wb") as file:
@@ -141,6 +150,7 @@ class _Tables(msgspec.Struct, frozen=True):
     roles: tuple[Role, ...]
     stage_sets: tuple[tuple[str, ...], ...]
     steps: tuple[Step, ...]
+    causes: tuple[Cause, ...]
 
 
 def _tracks(trace: Trace, launches: Launches) -> tuple[tuple[TimelineTrack, ...], npt.NDArray[np.int64]]:

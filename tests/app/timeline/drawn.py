@@ -89,4 +89,5 @@ def _timeline(
         duration_ns=np.array(columns[3], dtype=np.int64),
         launch=np.array([place[old] if old >= 0 else -1 for old in columns[4]], dtype=np.int32),
         stages=np.array(columns[5], dtype=np.uint32),
+        cause=np.zeros(len(order), np.uint32),
     )

@@ -42,4 +42,5 @@ def random_timeline(slices: int, *, seed: int, span_ns: int = 1_000_000) -> Time
         ),
         launch=launch.astype(np.int32),
         stages=random.integers(0, 2, slices).astype(np.uint32),
+        cause=np.zeros(slices, np.uint32),
     )

@@ -1,0 +1,112 @@
+"""Why each GPU slice was launched: the operator, the nn.Module and the line of code around its launch.
+
+Where graphs replay kernels, or passes were recorded without their Python, the same kernels of an uncaptured pass
+tell it instead: such causes are inferred.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from profiles.trace.around import Around, Nodes, around_launches
+from profiles.trace.counterparts import Counterparts, find_counterparts
+from profiles.trace.launches import CallKind, Launches
+from profiles.trace.model import ABSENT, Bools, Int64s, Trace
+
+
+class Cause(NamedTuple):
+    """`operator` is the innermost, `module` the path `Bert_0 > BertLayer_3 > Linear_0` (or as the recording names it),
+    `source` the user's innermost line: `path/file.py(123): function`. None is not told. Where `inferred`, what an
+    uncaptured pass of the same kernels has told stands here."""
+
+    operator: str | None = None
+    module: str | None = None
+    source: str | None = None
+    inferred: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Causes:
+    """`of_row` has each slice's place in `table`, whose first is the empty cause. GPU slices have the cause of their
+    launch, launching calls and operators their own."""
+
+    table: tuple[Cause, ...]
+    of_row: Int64s
+
+    def of(self, rows: Int64s) -> NamedCauses:
+        """Of these slices together; equally frequent ones in their order."""
+        distinct, first, counts = np.unique(self.of_row[rows], return_index=True, return_counts=True)
+        order = np.argsort(first, kind="stable")
+        return _named(Counter({self.table[distinct[at]]: int(counts[at]) for at in order.tolist()}))
+
+    def by_name(self, trace: Trace, rows: Int64s) -> dict[str, NamedCauses]:
+        """Of the GPU slices `rows`, what each name was caused by."""
+        counted: dict[int, Counter[Cause]] = defaultdict(Counter)
+        pairs = np.stack([trace.slices.name[rows], self.of_row[rows]])
+        distinct, first, counts = np.unique(pairs, axis=1, return_index=True, return_counts=True)
+        for at in np.argsort(first, kind="stable").tolist():
+            name, cause = distinct[:, at].tolist()
+            counted[name][self.table[cause]] += int(counts[at])
+        return {trace.names[name]: _named(found) for name, found in counted.items()}
+
+
+class NamedCauses(NamedTuple):
+    """The most frequent first; `inferred` of the slices have an inferred cause."""
+
+    operators: tuple[str, ...] = ()
+    modules: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()
+    inferred: int = 0
+
+
+def find_causes(trace: Trace, launches: Launches) -> Causes:
+    columns, nodes = around_launches(trace, launches)
+    inferred = _with_inferred(trace, launches, columns, find_counterparts(trace, launches))
+    triples = np.stack([*columns, inferred.astype(np.int64)])
+    used = np.flatnonzero((triples[:3] != ABSENT).any(axis=0))
+    distinct, which = np.unique(triples[:, used], axis=1, return_inverse=True)
+    of_row = np.zeros(len(trace.slices), np.int64)
+    of_row[used] = which.reshape(-1) + 1
+    return Causes((Cause(), *(_cause(trace, nodes, column) for column in distinct.T.tolist())), of_row)
+
+
+def _named(found: Counter[Cause]) -> NamedCauses:
+    columns: list[Counter[str]] = [Counter(), Counter(), Counter()]
+    for cause, count in found.items():
+        for column, text in zip(columns, cause[:3], strict=True):
+            if text is not None:
+                column[text] += count
+    operators, modules, sources = (tuple(text for text, _ in column.most_common()) for column in columns)
+    return NamedCauses(operators, modules, sources, sum(count for cause, count in found.items() if cause.inferred))
+
+
+def _cause(trace: Trace, nodes: Nodes, numbers: list[int]) -> Cause:
+    operator, module, source, inferred = numbers
+    return Cause(
+        operator=None if operator == ABSENT else trace.names[operator],
+        module=None if module == ABSENT else nodes.path(module),
+        source=None if source == ABSENT else trace.frames.labels[source].text,
+        inferred=bool(inferred),
+    )
+
+
+def _with_inferred(trace: Trace, launches: Launches, columns: Around, counterparts: Counterparts) -> Bools:
+    """Fill in what counterparts tell; whether any of it stands for each slice. What a graph's replay has around it is
+    the replay's own cause, and gives way to theirs; elsewhere only what is missing is taken from them."""
+    slices = trace.slices
+    inferred = np.zeros(len(slices), np.bool_)
+    rows = counterparts.rows
+    if not len(rows):
+        return inferred
+    replayed = np.isin(launches.call_of[rows], launches.of(CallKind.GRAPH))
+    told = [counterparts.agreed(column) for column in columns]
+    knows = np.any([found != ABSENT for found in told], axis=0)
+    for column, found in zip(columns, told, strict=True):
+        taken = knows & (replayed | ((column[rows] == ABSENT) & (found != ABSENT)))
+        inferred[rows[taken]] = True
+        column[rows[taken]] = found[taken]
+    return inferred
