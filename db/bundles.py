@@ -74,8 +74,8 @@ def export_comparison(db: Database, store: TraceStore, comparison_id: int, path:
         view = find_comparison(session, comparison_id)
         if view.kind is ComparisonKind.TRACES:
             raise BundleError(
-                f"comparison {comparison_id} shows traces, and a bundle holds measured runs; its traces are files of their"
-                " own, which can be downloaded one by one and imported elsewhere"
+                f"comparison {comparison_id} shows traces, and a bundle holds measured runs; its traces are files of"
+                " their own, which can be downloaded one by one and imported elsewhere"
             )
         trials = {entry.trial_id for entry in view.entries}
         presets = dict(session.execute(select(TrialRow.id, TrialRow.preset).where(TrialRow.id.in_(trials))).all())

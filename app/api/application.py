@@ -11,7 +11,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from app.api import comparisons, devices, jobs
+from app.api import comparisons, devices, jobs, traces
 from app.api.origin import SameOrigin
 from app.api.wire import RequestError, problem, schemas
 from db.errors import DatabaseError, IllegalMove, NotFound
@@ -22,7 +22,7 @@ STATUSES: dict[type[Exception], int] = {NotFound: 404, IllegalMove: 409, JobErro
 
 def make_api() -> FastAPI:
     api = FastAPI(title="Fusescope", version="1", docs_url=None, redoc_url=None)
-    for part in (jobs, comparisons, devices):
+    for part in (jobs, comparisons, traces, devices):
         api.include_router(part.router)
     api.add_middleware(SameOrigin)
     api.add_exception_handler(RequestError, _unreadable)
