@@ -14,8 +14,9 @@ from profiles.trace.callers import open_operators
 from profiles.trace.causes import Causes, find_causes
 from profiles.trace.health import find_unlinked
 from profiles.trace.launches import Launches, find_launches
-from profiles.trace.model import GPU_KINDS, Int64s, SliceKind, Trace
+from profiles.trace.model import Int64s, SliceKind, Trace
 from profiles.trace.ranks import Rank
+from profiles.trace.recorded_rank import recorded_rank
 from profiles.trace.seen_kernels import SeenKernel, seen_kernels
 from profiles.trace.sequence import Caller, sequenced
 from profiles.trace.steps import Step, find_steps
@@ -25,7 +26,6 @@ __all__ = ["Caller", "SeenKernel", "StepWork", "TraceContents", "Work", "content
 
 MOST_STEPS = 256
 MOST_PLACES = 20_000
-_YEAR_2010_NS, _YEAR_2100_NS = 1_262_304_000 * 10**9, 4_102_444_800 * 10**9
 
 
 class TraceContents(msgspec.Struct, frozen=True, kw_only=True):
@@ -86,7 +86,7 @@ def contents(trace: Trace, causes: Causes | None = None) -> TraceContents:
         instances=sequence.instances,
         instance_of=tuple(sequence.instance_of.tolist()),
         cut=len(rows) - len(sequence.rows),
-        rank=_timed(trace),
+        rank=recorded_rank(trace),
         api=_api(trace, launches),
     )
 
@@ -109,16 +109,3 @@ def _api(trace: Trace, launches: Launches) -> str | None:
     names = {trace.names[number] for number in np.unique(trace.slices.name[launches.calls]).tolist()}
     apis = {"hip" if name.startswith("hip") else "cuda" for name in names if name.startswith(("hip", "cu"))}
     return apis.pop() if len(apis) == 1 else None
-
-
-def _timed(trace: Trace) -> Rank | None:
-    """The rank with the time that it was recorded at: of the GPU's work, else of all that there is."""
-    slices = trace.slices
-    rows = slices.of(*GPU_KINDS)
-    rows = rows if len(rows) else np.arange(len(slices))
-    if trace.rank is None or not len(rows):
-        return trace.rank
-    start, end = trace.epoch_ns + int(slices.start_ns[rows].min()), trace.epoch_ns + int(slices.end_ns[rows].max())
-    if not _YEAR_2010_NS < start < end < _YEAR_2100_NS:
-        return trace.rank
-    return msgspec.structs.replace(trace.rank, started_ns=start, ended_ns=end)

@@ -16,6 +16,8 @@ from profiles.trace.intervals import Overlap, span_ns, stream_overlap, union_ns
 from profiles.trace.kernel_table import KernelRow
 from profiles.trace.launches import CallKind, Launches, find_launches, kernels_of_graphs
 from profiles.trace.model import ABSENT, CALL_KINDS, GPU_KINDS, Device, Int64s, SliceKind, Trace
+from profiles.trace.ranks import Rank
+from profiles.trace.recorded_rank import recorded_rank
 from profiles.trace.steps import Step, find_steps
 
 
@@ -57,7 +59,7 @@ class TraceSummary(msgspec.Struct, frozen=True, kw_only=True):
     Busy is the union of intervals per device, added over devices; the span reaches from the first start to the last
     end of GPU activity. Timestamps are always read as `unit`. `idle` adds the devices' gaps up by cause. `doubtful`
     names the fields that a finding of `health` makes doubtful, those of lists as `steps.kernels`. `kernel_table` is
-    None where it was not asked for.
+    None where it was not asked for, `rank` where the file tells of none.
     """
 
     doubtful: tuple[str, ...] = ()
@@ -84,6 +86,7 @@ class TraceSummary(msgspec.Struct, frozen=True, kw_only=True):
     stream_overlap_ns: int = 0
     idle: tuple[Idle, ...] = ()
     kernel_table: tuple[KernelRow, ...] | None = None
+    rank: Rank | None = None
 
 
 def summarise(trace: Trace) -> TraceSummary:
@@ -133,6 +136,7 @@ def summarise(trace: Trace) -> TraceSummary:
         ),
         stream_overlap_ns=sum(device.stream_overlap_ns for device in devices),
         idle=idle,
+        rank=recorded_rank(trace),
     )
 
 
