@@ -1,4 +1,4 @@
-"""`fusescope compare`: the variants of bundles and of stored comparisons side by side, as text or JSON."""
+"""`fusescope compare`: variants of bundles and stored comparisons, or traces, side by side, as text or JSON."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.commands import stored
-from app.commands.command import Exit
+from app.commands import compare_traces, stored
+from app.commands.command import CommandError, Exit
 from app.commands.outcome import exit_code
 from app.commands.output import print_json
 from app.commands.variant_table import described
@@ -46,22 +46,37 @@ class Candidate:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "sources", nargs="+", metavar="SOURCE", help="a bundle's file, or the id of a stored comparison"
+        "sources",
+        nargs="+",
+        metavar="SOURCE",
+        help="a bundle's file, or the id of a stored comparison; or traces alone (two to eight, the baseline first)",
     )
-    parser.add_argument("--baseline", metavar="VARIANT", help="a variant or a key (A, B …); else the operation's own")
-    parser.add_argument("--by", choices=[str(by) for by in By], default=str(By.GPU_TIME), help="the time to compare by")
+    parser.add_argument(
+        "--baseline", metavar="VARIANT", help="a variant, a trace's file, or a key (A, B …); else the operation's own"
+    )
+    parser.add_argument("--by", choices=[str(by) for by in By], help=f"the time to compare by (else {By.GPU_TIME})")
+    compare_traces.add_arguments(parser)
     stored.add_state_argument(parser)
 
 
 def run(options: argparse.Namespace) -> Exit:
+    if compare_traces.are_traces(options.sources):
+        if options.by is not None:
+            raise CommandError("--by chooses among the times of measured runs; traces have one")
+        return compare_traces.run(options)
+    if options.fail_on:
+        raise CommandError("--fail-on is for traces; measured runs have verdicts")
+    return _measured(options, options.by or str(By.GPU_TIME))
+
+
+def _measured(options: argparse.Namespace, by: str) -> Exit:
     candidates = _candidates(options)
     if options.json:
-        print_json(document(candidates, base_key=options.baseline, by=options.by, source=lambda one: one.source))
+        print_json(document(candidates, base_key=options.baseline, by=by, source=lambda one: one.source))
     else:
-        judged = judge(candidates, base_key=options.baseline, by=options.by)
+        judged = judge(candidates, base_key=options.baseline, by=by)
         lines = [
-            described(section, baseline=options.baseline, by=options.by, judged=judged)
-            for section in sections(candidates)
+            described(section, baseline=options.baseline, by=by, judged=judged) for section in sections(candidates)
         ]
         print("\n\n".join("\n".join(section) for section in lines))
     return exit_code(candidates)

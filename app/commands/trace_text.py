@@ -7,12 +7,13 @@ from profiles.comparison.figures import percent, prose_time
 from profiles.recorded import Attribution, Idle
 from profiles.results import Finding
 from profiles.trace.printable import printable
+from profiles.trace.ranks import ProcessGroup
 from profiles.trace.summary import TraceSummary
 from profiles.trace.wording import counted
 
 NOT_KNOWN = "not known"
 DOUBT = "?"
-OPERATORS, LONGEST = 3, 80
+OPERATORS, LONGEST, GROUPS = 3, 80, 3
 
 
 def described(summary: TraceSummary) -> list[str]:
@@ -38,6 +39,7 @@ def described(summary: TraceSummary) -> list[str]:
     lines = [f"{name:<{width}}  {value:>14}{_mark(summary, field)}" for name, field, value in facts]
     return [
         *lines,
+        *_rank(summary),
         *_coverage(summary),
         *_devices(summary),
         *_idle(summary),
@@ -49,6 +51,22 @@ def described(summary: TraceSummary) -> list[str]:
 
 def _mark(summary: TraceSummary, *fields: str) -> str:
     return f" {DOUBT}" if set(fields) & set(summary.doubtful) else ""
+
+
+def _rank(summary: TraceSummary) -> list[str]:
+    rank = summary.rank
+    if rank is None:
+        return []
+    world = "" if rank.world_size is None else f" of {rank.world_size:,}"
+    more = len(rank.groups) - GROUPS
+    groups = [*map(_group, rank.groups[:GROUPS]), counted(more, "more group") if more > 0 else None]
+    told = [rank.backend, f"on {rank.host}" if rank.host else None, *groups]
+    return ["", printable(", ".join([f"rank {rank.rank:,}{world}", *filter(None, told)]))]
+
+
+def _group(group: ProcessGroup) -> str:
+    size = "" if group.size is None else f" of {counted(group.size, 'rank')}"
+    return f"group {group.name or NOT_KNOWN}{size}"
 
 
 def _coverage(summary: TraceSummary) -> list[str]:

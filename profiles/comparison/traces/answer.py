@@ -13,6 +13,8 @@ from profiles.comparison.traces.entry import Basis, ComparedTrace, TraceT
 from profiles.comparison.traces.figures import unstable
 from profiles.trace.printable import printable
 
+_TOLD = 0.001  # ratios beyond are of things that are not alike
+
 
 def answer(
     traces: Sequence[ComparedTrace],
@@ -70,7 +72,8 @@ def _counts(kernels: CountDifference, base: Part, other: Part, basis: Basis) -> 
     if before is None or after is None:
         known, unknown = (base, other) if after is None else (other, base)
         number = figures.count((before if after is None else after) or 0, "kernel")
-        return known, text(f" runs {number}{per}; those of "), unknown, text(" cannot be told")
+        verb = "runs" if per else "recorded"
+        return known, text(f" {verb} {number}{per}; those of "), unknown, text(" cannot be told")
     verb = " runs " if basis is Basis.STEP else " recorded "
     shown = f"{figures.count(after, 'kernel')}{per}{_unstable(kernels.candidate)}"
     if before == after:
@@ -86,6 +89,9 @@ def _time(found: TraceDifference) -> tuple[Part, ...]:
     time = found.kernel_time
     if time.ratio is None or time.baseline.value is None or time.candidate.value is None:
         return ()
+    if not _TOLD <= time.ratio <= 1 / _TOLD:
+        told = f"its kernels take {figures.prose_time(time.candidate.value)}"
+        return (text(f"{told}, where the other's take {figures.prose_time(time.baseline.value)}"),)
     aside = f" ({figures.prose_time(time.candidate.value)} against {figures.prose_time(time.baseline.value)})"
     return text("its kernel time is "), strong(figures.ratio(time.ratio)), muted(aside)
 
@@ -126,12 +132,16 @@ def _matched(found: TraceDifference, base: Part) -> tuple[Part, ...]:
     matching = found.matching
     if matching is None or not matching.candidate.matched:
         return (text("None of its kernels could be matched with one of "), base)
-    side = matching.candidate
+    side, other = matching.candidate, matching.baseline
+    if side.matched == side.kernels and other.matched == other.kernels:
+        count = f"all {figures.count(side.kernels, 'kernel')}" if side.kernels == other.kernels else "all kernels"
+        return text(f"By their places {count} match those of "), base
     share = side.matched_ns / side.total_ns if side.total_ns else 0
     return (
         text(f"{side.matched:,} of its {side.kernels:,} kernels, {figures.percent(share)} of their time, match "),
-        text(f"{matching.baseline.matched:,} of the {matching.baseline.kernels:,} of "),
+        text(f"{other.matched:,} of the {other.kernels:,} of "),
         base,
+        text(" by their places"),
     )
 
 

@@ -14,7 +14,7 @@ from profiles.comparison.traces.document import (
     TraceDifference,
     What,
 )
-from profiles.comparison.traces.entry import Basis, ComparedTrace, common_basis, vendor_of
+from profiles.comparison.traces.entry import Basis, ComparedTrace, common_basis, vendor_of, without_gpu
 from profiles.comparison.traces.figures import (
     NONE,
     calls_figure,
@@ -33,6 +33,7 @@ SAME_TIME = 1.05  # below this ratio, either way, a kernel's time is not called 
 def compare(baseline: ComparedTrace, candidate: ComparedTrace) -> TraceDifference:
     basis, reason = common_basis((baseline, candidate))
     vendors = vendor_of(baseline), vendor_of(candidate)
+    told = without_gpu(baseline) is None and without_gpu(candidate) is None
     return TraceDifference(
         baseline=baseline.key,
         candidate=candidate.key,
@@ -42,8 +43,8 @@ def compare(baseline: ComparedTrace, candidate: ComparedTrace) -> TraceDifferenc
         counts=tuple(_count(baseline, candidate, what, basis) for what in What),
         kernel_time=timed(kernel_time_figure(baseline, basis), kernel_time_figure(candidate, basis)),
         span=timed(span_figure(baseline, basis), span_figure(candidate, basis)),
-        roles=_roles(baseline, candidate, basis),
-        kernels=_kernels(baseline, candidate, basis),
+        roles=_roles(baseline, candidate, basis) if told else (),
+        kernels=_kernels(baseline, candidate, basis) if told else (),
         matching=match(baseline, candidate),
     )
 
@@ -54,7 +55,7 @@ def timed(baseline: Figure, candidate: Figure) -> TimeDifference:
         baseline=baseline,
         candidate=candidate,
         difference_ns=None if before is None or after is None else after - before,
-        ratio=after / before if before and after is not None else None,
+        ratio=after / before if before and after else None,
     )
 
 

@@ -89,6 +89,7 @@ class Ground(StrEnum):
 
     NAME = "same name"
     OPERATOR = "same operator at the same place"
+    LIKE_NAME = "same short name at the same place"
     MODULE = "same module at the same place"
     ROLE = "same role at the same place"
 
@@ -232,7 +233,7 @@ class JobRanks(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ComparedTraces(msgspec.Struct, frozen=True, kw_only=True):
-    """`answer` and `caveat` are of the baseline and the first candidate where there are two traces."""
+    """`failed_on` has a line for each change that was asked to be failed on and is there."""
 
     baseline: str
     answer: str
@@ -240,3 +241,4 @@ class ComparedTraces(msgspec.Struct, frozen=True, kw_only=True):
     traces: tuple[TraceFacts, ...]
     differences: tuple[TraceDifference, ...]
     jobs: tuple[JobRanks, ...]
+    failed_on: tuple[str, ...] = ()

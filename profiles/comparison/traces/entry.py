@@ -12,6 +12,7 @@ from profiles.trace.summary import TraceSummary
 
 FEWEST, MOST = 2, 8
 NVIDIA, AMD = "NVIDIA", "AMD"
+_NO_GPU = ("gpu_records_missing", "other_accelerator", "no_gpu_records", "no_gpu_activity")
 _VENDORS = (
     (NVIDIA, re.compile(r"NVIDIA|Tesla|GeForce|Quadro|\b[AHBVPLT]\d{2,4}\b")),
     (AMD, re.compile(r"AMD|Radeon|Instinct|\bMI\d{2,3}")),
@@ -68,6 +69,15 @@ def working_steps(held: TraceContents) -> tuple[int, ...]:
     passed over, unless all of them are like that."""
     working = [at for at, step in enumerate(held.steps) if _worked(step.work)]
     return tuple(working or range(len(held.steps)))
+
+
+def without_gpu(trace: ComparedTrace) -> str | None:
+    """Why a recording says nothing of a GPU's work, so that its 0 kernels are none to compare with; else None."""
+    summary = trace.summary
+    if summary.kernels or summary.memcpy or summary.memset:
+        return None
+    named = [finding.message for finding in summary.health if finding.code in _NO_GPU]
+    return next(iter(named), None if summary.launches else "nothing that a GPU did is in the recording")
 
 
 def vendor_of(trace: ComparedTrace) -> str | None:

@@ -6,7 +6,7 @@ import statistics
 from collections.abc import Callable, Mapping, Sequence
 
 from profiles.comparison.traces.document import Figure, What
-from profiles.comparison.traces.entry import Basis, ComparedTrace, working_steps
+from profiles.comparison.traces.entry import Basis, ComparedTrace, without_gpu, working_steps
 from profiles.results import Role
 from profiles.trace.contents import SeenKernel, Work
 
@@ -36,6 +36,7 @@ _WORK: Mapping[What, Callable[[Work], int | None]] = {
     What.LAUNCHES: lambda work: work.launches,
     What.GRAPH_LAUNCHES: lambda work: work.graph_launches,
 }
+_ON_GPU = (What.KERNELS, What.COPIES, What.FILLS)
 _SUMMARY: Mapping[What, str] = {
     What.KERNELS: "kernels",
     What.COPIES: "memcpy",
@@ -48,7 +49,7 @@ _SUMMARY: Mapping[What, str] = {
 def count_figure(trace: ComparedTrace, what: What, basis: Basis) -> Figure:
     doubt = _doubt(trace, _COUNT_FIELDS[basis, what], basis)
     if basis is Basis.WHOLE:
-        return Figure(value=getattr(trace.summary, _SUMMARY[what]), doubt=doubt)
+        return _whole(trace, getattr(trace.summary, _SUMMARY[what]), doubt, of_gpu=what in _ON_GPU)
     values = [_WORK[what](work) for work in _works(trace)]
     return _count(values, doubt)
 
@@ -57,7 +58,7 @@ def kernel_time_figure(trace: ComparedTrace, basis: Basis) -> Figure:
     """The sum of the kernels' durations."""
     doubt = _doubt(trace, _TIME_FIELDS[basis], basis)
     if basis is Basis.WHOLE:
-        return Figure(value=trace.summary.kernel_sum_ns, doubt=doubt)
+        return _whole(trace, trace.summary.kernel_sum_ns, doubt)
     return _middle([work.kernel_ns for work in _works(trace)], doubt)
 
 
@@ -65,7 +66,7 @@ def span_figure(trace: ComparedTrace, basis: Basis) -> Figure:
     """From the first GPU slice's start to the last one's end."""
     doubt = _doubt(trace, _SPAN_FIELDS[basis], basis)
     if basis is Basis.WHOLE:
-        return Figure(value=trace.summary.gpu_span_ns, doubt=doubt)
+        return _whole(trace, trace.summary.gpu_span_ns, doubt)
     return _middle([work.span_ns for work in _works(trace)], doubt)
 
 
@@ -96,6 +97,12 @@ def role_figures(trace: ComparedTrace, basis: Basis) -> tuple[tuple[Role, Figure
 
 def unstable(figure: Figure) -> bool:
     return figure.low != figure.high
+
+
+def _whole(trace: ComparedTrace, value: int | None, doubt: str | None, *, of_gpu: bool = True) -> Figure:
+    """Not told, rather than 0, of a recording that has nothing of the GPU."""
+    lost = without_gpu(trace) if of_gpu else None
+    return Figure(value=value, doubt=doubt) if lost is None else Figure(value=None, doubt=lost)
 
 
 def _works(trace: ComparedTrace) -> list[Work]:

@@ -74,6 +74,8 @@ def _pair(one: Unit, other: Unit) -> _Paired:
         ground = Ground.NAME
     elif one.operator is not None and (one.operator == other.operator or one.inner == other.inner):
         ground = Ground.OPERATOR
+    elif one.shorts == other.shorts:
+        ground = Ground.LIKE_NAME
     elif one.module is not None and one.module == other.module:
         ground = Ground.MODULE
     else:

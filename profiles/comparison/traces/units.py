@@ -10,8 +10,10 @@ from profiles.comparison.traces.alignment import Codes, Scores
 from profiles.results import Role
 from profiles.trace.contents import Caller, TraceContents
 from profiles.trace.model import Bools
+from profiles.trace.names import short_name
 
-NAME, OPERATOR_AND_ROLE, INNER_AND_ROLE, OPERATOR, MODULE_AND_ROLE, ROLE = 16, 10, 8, 6, 4, 2
+NAME, LIKE_NAME_OF_OPERATOR, OPERATOR_AND_ROLE, LIKE_NAME, INNER_AND_ROLE = 16, 12, 10, 9, 8
+OPERATOR, MODULE_AND_ROLE, ROLE = 6, 4, 2
 _SAME_MODULE = 1
 _BESIDE = (Role.HELPER, Role.FILL, Role.COPY)  # what comes along with the kernel that an operator is called for
 _NO_CALLER = Caller()
@@ -20,10 +22,12 @@ _NO_CALLER = Caller()
 @dataclass(frozen=True, slots=True)
 class Unit:
     """Neighbours in a sequence that one call of `operator` launched; one kernel where no such call is known. `places`
-    are those in the sequence, `names` the kernels' full ones, `inner` the operator right around the main kernel."""
+    are those in the sequence, `names` the kernels' full ones and `shorts` what those come to without types and tuning,
+    `inner` the operator right around the main kernel."""
 
     places: tuple[int, ...]
     names: tuple[str, ...]
+    shorts: tuple[str, ...]
     operator: str | None
     inner: str | None
     module: str | None
@@ -50,6 +54,7 @@ def _unit(held: TraceContents, places: list[int]) -> Unit:
     return Unit(
         places=tuple(places),
         names=tuple(kernel.name for kernel in kernels),
+        shorts=tuple(short_name(kernel.name) for kernel in kernels),
         operator=held.instances[instance] if together else None,
         inner=known.operators[-1] if together and known.operators else None,
         module=known.module,
@@ -62,6 +67,7 @@ class _Columns:
     """The features of one side's units, numbered alike on both sides; 0 is unknown."""
 
     name: Codes
+    short: Codes
     operator: Codes
     inner: Codes
     module: Codes
@@ -83,6 +89,7 @@ class Likeness:
     def score(self, at: int, low: int, high: int) -> Scores:
         one, two, some = self._first, self._second, slice(low, high + 1)
         role = _equal(one.role[at], two.role[some])
+        like = _equal(one.short[at], two.short[some])
         operator = _equal(one.operator[at], two.operator[some])
         inner = _equal(one.inner[at], two.inner[some])
         module = _equal(one.module[at], two.module[some])
@@ -92,7 +99,9 @@ class Likeness:
             (module & role, MODULE_AND_ROLE),
             (operator, OPERATOR),
             (inner & role, INNER_AND_ROLE),
+            (like, LIKE_NAME),
             (operator & role, OPERATOR_AND_ROLE),
+            (operator & like, LIKE_NAME_OF_OPERATOR),
             (two.name[some] == one.name[at], NAME),
         ):
             worth[holds] = points
@@ -110,7 +119,7 @@ def _columns(side: list[Unit], numbers: dict[object, int]) -> _Columns:
         values = [(feature, getattr(unit, feature)) for unit in side]
         return np.array([_number(numbers, value) for value in values], np.int64)
 
-    return _Columns(*(numbered(feature) for feature in ("names", "operator", "inner", "module", "role")))
+    return _Columns(*(numbered(feature) for feature in ("names", "shorts", "operator", "inner", "module", "role")))
 
 
 def _number(numbers: dict[object, int], value: tuple[str, object]) -> int:

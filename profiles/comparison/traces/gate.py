@@ -1,0 +1,101 @@
+"""What a continuous integration may fail on: kernels per step that a change added, lost or calls otherwise."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from profiles.comparison.figures import count, listed
+from profiles.comparison.traces.document import Change, CountDifference, KernelDifference, TraceDifference, What
+from profiles.comparison.traces.entry import Basis
+from profiles.comparison.traces.figures import unstable
+
+_MOST_NAMED = 3
+
+
+class FailOn(StrEnum):
+    """`added`, `vanished`: a kernel's name. `calls`: how often a kernel that both have is called. `kernels`: how many
+    there are, whichever; `more-kernels`: more of them (a lost fusion); `launches`: calls that launch, graphs too."""
+
+    ADDED = "added"
+    VANISHED = "vanished"
+    CALLS = "calls"
+    KERNELS = "kernels"
+    MORE_KERNELS = "more-kernels"
+    LAUNCHES = "launches"
+
+
+class GateError(Exception):
+    """It cannot be told whether it holds; one line says why. Never taken for passing."""
+
+
+def failures(found: TraceDifference, on: frozenset[FailOn]) -> tuple[str, ...]:
+    """One line for each that holds, in the order of `FailOn`. GateError where one of them cannot be told."""
+    if found.incomparable is not None:
+        raise GateError(f"counts carry no verdict: {found.incomparable}")
+    if found.basis is not Basis.STEP:
+        raise GateError(f"kernels per step are not known of {found.basis_reason}")
+    counts = {counted.what: counted for counted in found.counts}
+    _check(counts[What.KERNELS], found)
+    told = [_failure(found, counts, one) for one in FailOn if one in on]
+    return tuple(line for line in told if line)
+
+
+def _failure(found: TraceDifference, counts: dict[What, CountDifference], on: FailOn) -> str | None:
+    if on is FailOn.ADDED:
+        return _named("added", found.of(Change.ADDED))
+    if on is FailOn.VANISHED:
+        return _named("vanished", found.of(Change.VANISHED))
+    if on is FailOn.CALLS:
+        return _calls(found)
+    if on is FailOn.LAUNCHES:
+        parts = [_counted(counts[what]) for what in (What.LAUNCHES, What.GRAPH_LAUNCHES)]
+        return "; ".join(part for part in parts if part) or None
+    kernels = counts[What.KERNELS]
+    rose = (kernels.difference or 0) > 0
+    return _counted(kernels) if on is FailOn.KERNELS or rose else None
+
+
+def _check(kernels: CountDifference, found: TraceDifference) -> None:
+    for key, figure in ((found.baseline, kernels.baseline), (found.candidate, kernels.candidate)):
+        if unstable(figure):
+            raise GateError(f"the steps of {key} launched {figure.low:,} to {figure.high:,} kernels")
+        if figure.doubt or figure.value is None:
+            raise GateError(f"the counts of {key} are in doubt: {figure.doubt or 'not known'}")
+
+
+def _named(what: str, kernels: tuple[KernelDifference, ...]) -> str | None:
+    """Those with the most time, by their short names."""
+    if not kernels:
+        return None
+    calls = [_figure_of(kernel, what) for kernel in kernels[:_MOST_NAMED]]
+    names = [f"{kernel.short_name} ({number:,}×)" for kernel, number in zip(kernels, calls, strict=False)]
+    more = len(kernels) - len(names)
+    return (
+        f"{what}: {count(len(kernels), 'kernel')} per step, {listed([*names, *([f'{more:,} more'] if more else [])])}"
+    )
+
+
+def _figure_of(kernel: KernelDifference, what: str) -> int:
+    side = kernel.calls.candidate if what == "added" else kernel.calls.baseline
+    return side.value or 0
+
+
+def _calls(found: TraceDifference) -> str | None:
+    changed = [kernel for kernel in found.of(Change.CHANGED) if kernel.calls.difference]
+    if not changed:
+        return None
+    names = [
+        f"{kernel.short_name} ({kernel.calls.baseline.value:,} → {kernel.calls.candidate.value:,})"
+        for kernel in changed[:_MOST_NAMED]
+    ]
+    more = len(changed) - len(names)
+    return f"calls: of {count(len(changed), 'kernel')}, {listed([*names, *([f'{more:,} more'] if more else [])])}"
+
+
+def _counted(counted: CountDifference) -> str | None:
+    """None where it is as before; what one side does not tell cannot be judged."""
+    if counted.difference is None:
+        raise GateError(f"{counted.what} per step are not known of both")
+    if not counted.difference:
+        return None
+    return f"{counted.what}: {counted.baseline.value:,} → {counted.candidate.value:,} per step"
