@@ -48,9 +48,13 @@ def kernels(forward: ForwardSummary) -> list[KernelUse]:
     return [use for use in forward.kernels if use.role not in {Role.COPY, Role.FILL}]
 
 
-def test_a_replays_kernels_have_the_operators_and_stages_of_the_eager_ones(tmp_path: Path) -> None:
-    heard = measured(ATTENTION, ("naive", "naive@cudagraph"), tmp_path)
-    eager, replayed = (forward_of(heard, variant, tmp_path) for variant in ("naive", "naive@cudagraph"))
+@pytest.mark.parametrize(("workload", "variant"), [(ATTENTION, "naive"), (SWIGLU, "unfused")])
+def test_a_replays_kernels_have_the_operators_and_stages_of_the_eager_ones(
+    workload: Workload, variant: str, tmp_path: Path
+) -> None:
+    variants = (variant, f"{variant}@cudagraph")
+    heard = measured(workload, variants, tmp_path)
+    eager, replayed = (forward_of(heard, name, tmp_path) for name in variants)
     assert (replayed.counts.launches, replayed.counts.graph_launches) == (0, 1)
     assert {use.name for use in kernels(replayed)} == {use.name for use in kernels(eager)}
     assert {(use.name, use.stages) for use in kernels(replayed)} == {(use.name, use.stages) for use in kernels(eager)}
@@ -60,7 +64,7 @@ def test_a_replays_kernels_have_the_operators_and_stages_of_the_eager_ones(tmp_p
         if use in kernels(replayed):
             assert cause.inferred
             assert cause.operators == operators[use.name] != ()
-            assert cause.sources[0].startswith("profiles/operations/attention.py(")
+            assert cause.sources[0].startswith(f"profiles/operations/{workload.operation}.py(")
     assert replayed.recorded is not None
     assert replayed.recorded.kernels.by_graph > 0
 
