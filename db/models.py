@@ -170,10 +170,11 @@ class KernelStatRow(Row):
     """One kernel in one run, per forward pass; `place` keeps the order of `Run.kernels`."""
 
     __tablename__ = "kernel_stat"
+    __table_args__ = (Index("ix_kernel_stat_kernel_id_run_id", "kernel_id", "run_id"),)
 
     run_id: Mapped[int] = mapped_column(ForeignKey("run.id"), primary_key=True)
     place: Mapped[int] = mapped_column(Integer, primary_key=True)
-    kernel_id: Mapped[int] = mapped_column(ForeignKey("kernel.id"), index=True)
+    kernel_id: Mapped[int] = mapped_column(ForeignKey("kernel.id"))
     short_name: Mapped[str] = mapped_column(AnyText)
     role: Mapped[Role] = mapped_column(values_of(Role))
     stages: Mapped[tuple[str, ...]] = mapped_column(Json(tuple[str, ...]))
@@ -211,10 +212,11 @@ class TraceKernelRow(Row):
     """One kernel in the whole of a trace; `place` keeps the order of `TraceContents.kernels`."""
 
     __tablename__ = "trace_kernel"
+    __table_args__ = (Index("ix_trace_kernel_kernel_id_trace_id", "kernel_id", "trace_id"),)
 
     trace_id: Mapped[int] = mapped_column(ForeignKey("trace.id"), primary_key=True)
     place: Mapped[int] = mapped_column(Integer, primary_key=True)
-    kernel_id: Mapped[int] = mapped_column(ForeignKey("kernel.id"), index=True)
+    kernel_id: Mapped[int] = mapped_column(ForeignKey("kernel.id"))
     short_name: Mapped[str] = mapped_column(AnyText)
     role: Mapped[Role] = mapped_column(values_of(Role))
     calls: Mapped[int] = mapped_column(BigInteger)
@@ -287,7 +289,7 @@ class EntryRow(Row):
     __tablename__ = "comparison_entry"
     __table_args__ = (
         UniqueConstraint("comparison_id", "key"),
-        Index("ix_comparison_entry_trial_id_variant", "trial_id", "variant"),
+        Index("ix_comparison_entry_trial_id_variant_comparison_id", "trial_id", "variant", "comparison_id"),
     )
 
     comparison_id: Mapped[int] = mapped_column(ForeignKey("comparison.id"), primary_key=True)
