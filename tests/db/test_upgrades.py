@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from sqlalchemy import func, insert, inspect, select, text
+from sqlalchemy import column, func, insert, inspect, select, text
+from sqlalchemy import table as lightweight
 
 from db.bundles import export_comparison, import_bundle
 from db.comparisons import comparison
@@ -49,10 +50,11 @@ def _copy(source: Database, target: Database) -> None:
         for table in Row.metadata.sorted_tables:
             if not there.has_table(table.name):
                 continue
-            names = [column["name"] for column in there.get_columns(table.name)]
+            names = [one["name"] for one in there.get_columns(table.name)]
             rows = reading.execute(select(*(table.columns[name] for name in names))).mappings().all()
             if rows:
-                writing.execute(insert(table), [dict(row) for row in rows])
+                as_it_was = lightweight(table.name, *(column(name, table.columns[name].type) for name in names))
+                writing.execute(insert(as_it_was), [dict(row) for row in rows])
             if "id" in names:
                 last = f"SELECT setval('{table.name}_id_seq', (SELECT coalesce(max(id), 0) + 1 FROM {table.name}))"  # noqa: S608
                 writing.execute(text(last))
