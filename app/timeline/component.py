@@ -1,20 +1,25 @@
-"""The canvas as a Streamlit component, and what it is told about each lane."""
+"""The canvas as a Streamlit component, and the same view as tables and a chart under it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import cache
 from pathlib import Path
 
 import streamlit as st
+
+from app.timeline.beside import beside
+from app.timeline.lane import Lane
+
+__all__ = ["Lane", "timelines"]
 
 NAME = "fusescope_timelines"
 WHOLE = "whole"
 CANVAS = Path(__file__).parent / "canvas"
 SOURCES = (
     *("palette", "columns", "text", "axis", "layout", "slices", "flow", "draw", "elements", "tip", "search", "link"),
-    *("runs", "panel", "bar", "gestures", "moves", "chart", "mount"),
+    *("runs", "panel", "vector", "pictures", "bar", "gestures", "moves", "chart", "mount"),
 )
 HTML = """
 <div class="timeline">
@@ -29,12 +34,13 @@ HTML = """
       <option value="start">Whole recording, from its start</option>
     </select>
     <details><summary>Export</summary><div class="menu">
-      <button class="picture" type="button">This view as PNG</button><ul class="files"></ul>
+      <button class="picture" type="button">This view as PNG</button>
+      <button class="vector" type="button">as SVG</button><ul class="files"></ul>
     </div></details>
   </div>
   <div class="plot">
     <canvas tabindex="0" role="img"></canvas>
-    <div class="tip" hidden><b></b><span></span><code></code></div>
+    <div class="tip" hidden><b></b><span></span><code></code><span></span></div>
   </div>
   <p class="status" aria-live="polite"></p>
   <div class="about"></div>
@@ -43,29 +49,13 @@ HTML = """
 """
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Lane:
-    """One run or trace under the others. `label` is its name: a variant, or a trace's file.
-
-    `summary` stands beside the label, `note` after the last slice. `stages` counts the stages of the operation, 0
-    where there is none; `url` is where its columns are, relative to the page (`opened.url_of_run`, `url_of_trace`).
-    """
-
-    key: str
-    label: str
-    url: str
-    baseline: bool = False
-    summary: str = ""
-    note: str = ""
-    stages: int = 0
-
-
 def timelines(lanes: Sequence[Lane], *, view: str | None, key: str, on_view: Callable[[str | None], None]) -> None:
     """`view` is as `link.js` writes it (`156.67~775.59` is a zoom in µs), None where it is as it begins; `on_view` gets
-    each that a person rests at."""
+    each that a person rests at. Under the canvas the same view is to be had as tables and a chart."""
     draw = st.components.v2.component(NAME, html=HTML, css=_read("timeline.css"), js=script())
     data = {"lanes": [asdict(lane) for lane in lanes], "view": view, "label": _label(lanes)}
     draw(key=key, data=data, on_view_change=lambda: on_view(_told(st.session_state[key].view)))
+    beside(lanes, view=view, key=key)
 
 
 def _told(view: str | None) -> str | None:

@@ -16,7 +16,9 @@ import numpy.typing as npt
 from app.timeline.doubts import Doubt
 from app.timeline.merge import merge
 from app.timeline.shown import Rows, Shown, Track
-from profiles.trace.timeline import TrackKind
+from profiles.trace.causes import Cause
+from profiles.trace.printable import printable
+from profiles.trace.timeline import Timeline, TrackKind
 
 MOST_SLICES = 200_000
 OVERVIEW_WIDTH = 4096
@@ -44,7 +46,7 @@ class Header(msgspec.Struct, frozen=True, kw_only=True):
 
     `slices` counts those that there are, `in_view` those that touch what was asked for; they are all sent, one by one
     or, where `merged`, several to a column (`count`). `ends` are the first start and the last end of the work, and
-    `why` says what is missing, `doubts` what cannot be trusted.
+    `why` says what is missing, `doubts` what cannot be trusted. A cause is [operator, module, source, inferred].
     """
 
     step: str | None
@@ -60,6 +62,7 @@ class Header(msgspec.Struct, frozen=True, kw_only=True):
     tracks: tuple[Track, ...]
     names: tuple[Named, ...]
     stage_sets: tuple[tuple[str, ...], ...]
+    causes: tuple[Cause, ...]
     columns: tuple[ColumnPlace, ...]
 
 
@@ -108,6 +111,7 @@ def _every(shown: Shown) -> Columns:
         "name": _renumbered(shown.name)[1].astype("<u4"),
         "launch": shown.launch.astype("<i4"),
         "stages": shown.stages.astype("<u2"),
+        "cause": _renumbered(shown.cause)[1].astype("<u4"),
         "track": shown.track.astype("<u2"),
         "depth": shown.depth.astype("u1"),
     }
@@ -122,6 +126,7 @@ def _merged(shown: Shown, window: Window, lit: npt.NDArray[np.bool_]) -> tuple[H
         "name": _renumbered(shown.name[rows])[1].astype("<u4"),
         "launch": _local(shown.launch[rows], rows, len(shown.start_ns)).astype("<i4"),
         "stages": shown.stages[rows].astype("<u2"),
+        "cause": _renumbered(shown.cause[rows])[1].astype("<u4"),
         "track": shown.track[rows].astype("<u2"),
         "depth": shown.depth[rows].astype("u1"),
         "count": found.count.astype("<u4"),
@@ -148,10 +153,20 @@ def _header(
         doubts=(),
         main=tuple(str(kind) for kind in shown.main),
         tracks=shown.tracks,
-        names=tuple(Named(drawn.short_names[i], drawn.names[i], str(drawn.roles[i])) for i in used),
+        names=tuple(_named(drawn, i) for i in used),
         stage_sets=drawn.stage_sets,
+        causes=tuple(_shown_cause(drawn.causes[i]) for i in _renumbered(shown.cause[rows])[0]),
         columns=(),
     )
+
+
+def _named(drawn: Timeline, index: int) -> Named:
+    return Named(printable(drawn.short_names[index]), printable(drawn.names[index]), str(drawn.roles[index]))
+
+
+def _shown_cause(cause: Cause) -> Cause:
+    operator, module, source = (None if text is None else printable(text) for text in cause[:3])
+    return Cause(operator, module, source, cause.inferred)
 
 
 def _why(shown: Shown) -> str:

@@ -5,6 +5,7 @@ None is answered alike for what does not exist, what has no timeline and what th
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -20,6 +21,7 @@ from db.traces import TraceIdentity, identify_trace, load_timeline_of, trace_hea
 from db.views import ComparisonView
 from profiles.results import Finding
 
+PLACE = re.compile(r"api/v1/(?P<kind>runs|traces)/(?P<number>\d+)/timeline(?:\?|$)")
 TIMELINES_KEPT = 4  # each takes some 30 bytes per slice
 
 
@@ -42,6 +44,16 @@ def url_of_run(run_id: int, *, token: str | None = None) -> str:
 def url_of_trace(trace_id: int, *, token: str | None = None) -> str:
     """As `url_of_run`, of a trace that no run may have."""
     return address(f"api/v1/traces/{trace_id}/timeline", token=token)
+
+
+def trace_at(url: str) -> TraceIdentity | None:
+    """The trace whose timeline is at this address of ours; whoever drew the page with it was allowed to."""
+    found = PLACE.match(url)
+    number = identity(found["number"]) if found else None
+    if found is None or number is None:
+        return None
+    of_run = found["kind"] == "runs"
+    return identify_trace(database(), run_id=number) if of_run else identify_trace(database(), trace_id=number)
 
 
 def open_run(request: Request) -> Opened | None:

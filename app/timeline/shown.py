@@ -10,6 +10,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from app.timeline.levels import stream_levels
 from profiles.results import Role
 from profiles.trace.timeline import Step, Timeline, TimelineTrack, TrackKind
 
@@ -46,6 +47,7 @@ class Track(msgspec.Struct, frozen=True):
 class Shown:
     """One entry per slice in each column, ordered by track, depth and start; times are the timeline's own.
 
+    `depth` tells host's slices by how many enclose them, and a stream's by the level on which each can be seen.
     `launch` is a row of this, -1 where the launch is not shown; `zero_ns` is the start of the first slice on a device
     (on a CPU: of an operator), or of the recording where all of it is shown; `main` are the kinds of rows that hold the
     work itself, and `ends_ns` its first start and last end.
@@ -64,11 +66,13 @@ class Shown:
     duration_ns: npt.NDArray[np.int64]
     launch: npt.NDArray[np.int32]
     stages: npt.NDArray[np.uint32]
+    cause: npt.NDArray[np.uint32]
 
     def work(self) -> Rows:
         """The rows of the device's slices; on a CPU, of the outermost operators."""
         wanted = np.array([track.kind == self.main[0] for track in self.tracks], dtype=bool)
-        return np.flatnonzero(wanted[self.track] & (self.depth == 0)) if len(wanted) else np.empty(0, np.intp)
+        outermost = (self.depth == 0) | (self.main[0] is TrackKind.STREAM)
+        return np.flatnonzero(wanted[self.track] & outermost) if len(wanted) else np.empty(0, np.intp)
 
 
 def show(drawn: Timeline, part: Part = Part.TYPICAL) -> Shown:
@@ -99,6 +103,7 @@ def show(drawn: Timeline, part: Part = Part.TYPICAL) -> Shown:
         duration_ns=drawn.duration_ns[rows],
         launch=_launches(drawn, rows),
         stages=drawn.stages[rows],
+        cause=drawn.cause[rows],
     )
 
 
@@ -149,11 +154,14 @@ def _ordered(drawn: Timeline, kinds: _Kinds, rows: Rows) -> tuple[npt.NDArray[np
 
 
 def _depths(drawn: Timeline, kinds: _Kinds, rows: Rows, track: npt.NDArray[np.int64]) -> npt.NDArray[np.uint8]:
-    """How many slices of its own track enclose each; overlapping slices on a stream are not nested.
+    """How many slices of its own track enclose each; on streams, whose slices may overlap, its level.
 
     As many as have begun before it and not ended: a slice of no length counts as one of 1 ns, so that it encloses none.
     """
     depth = np.zeros(len(rows), dtype=np.uint8)
+    for one in np.unique(track[kinds.of(drawn, rows, (TrackKind.STREAM,))]):
+        own = np.flatnonzero(track == one)
+        depth[own] = stream_levels(drawn.start_ns[rows[own]], drawn.start_ns[rows[own]] + drawn.duration_ns[rows[own]])
     nests = kinds.of(drawn, rows, NESTED)
     for one in np.unique(track[nests]):
         own = np.flatnonzero(track == one)

@@ -11,7 +11,8 @@ class Bar {
     this.previous.addEventListener("click", () => chart.step(-1));
     this.next.addEventListener("click", () => chart.step(1));
     this.align.addEventListener("change", () => chart.alignBy(this.align.value));
-    find(".picture").addEventListener("click", () => savePicture(chart.canvas));
+    find(".picture").addEventListener("click", () => savePicture(chart));
+    find(".vector").addEventListener("click", () => saveVector(chart));
   }
 
   focus() {
@@ -63,12 +64,4 @@ class Bar {
       element("a", { href: sibling(lane.url, "slices.csv", {}), download: "" }, "slices as CSV"), " · ",
       element("a", { href: sibling(lane.url, "chrome.json", {}), download: "" }, "Chrome JSON, for Perfetto"))));
   }
-}
-
-function savePicture(canvas) {
-  canvas.toBlob((blob) => {
-    const link = element("a", { href: URL.createObjectURL(blob), download: "fusescope-timelines.png" });
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
-  });
 }

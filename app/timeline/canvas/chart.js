@@ -98,11 +98,15 @@ class Chart extends Moves {
     const draw = () => {
       this.frame = null;
       if (!this.layout || !this.palette) return;
-      const { view, layout, palette, pointer, selected } = this;
-      drawTimeline(this.pen, { view, layout, palette, pointer, selected, lit: this.finder.lit });
+      drawTimeline(this.pen, this.scene());
     };
     if (now) draw();
     else this.frame ??= requestAnimationFrame(draw);
+  }
+
+  scene() {
+    const { view, layout, palette, pointer, selected } = this;
+    return { view, layout, palette, pointer, selected, lit: this.finder.lit, shared: 0 };
   }
 
   lane(key) {

@@ -57,10 +57,15 @@ function workTime(run) {
   for (const [index, track] of run.tracks.entries()) {
     if (track.kind !== run.main[0]) continue;
     for (const band of run.bands[index]) {
-      for (let i = band.from; band.depth === 0 && i < band.to; i++) sum += run.busy ? run.busy[i] : run.duration[i];
+      for (let i = band.from; isWork(run, band.depth) && i < band.to; i++) sum += run.busy ? run.busy[i] : run.duration[i];
     }
   }
   return sum;
+}
+
+// Of operators the outermost; what overlaps on a stream all works.
+function isWork(run, depth) {
+  return depth === 0 || run.main[0] === "stream";
 }
 
 // How many slices column `i` stands for: one, unless the server merged them.

@@ -54,6 +54,11 @@ function sliceBox(row, depth) {
   return [row.top + 2, ROW - 6];
 }
 
+// What is nested in a folded row is not drawn; what overlaps on a stream is.
+function isHidden(row, band) {
+  return row.folded && band.depth > 0 && row.kind !== "stream";
+}
+
 function rowOf(lane, track) {
   return lane.rows.find((row) => row.tracks.includes(track));
 }

@@ -20,7 +20,7 @@ const INK = {
   dark: { ground: "#0F1216", ink: "#E6E9ED", muted: "#98A1AD", faint: "#7F8894", border: "#2A3038", cursor: "#5E6BD8" },
 };
 
-const HATCHED = ["copy", "fill", "other"];
+const HATCHED = ["copy", "fill", "other"], HATCH = 6;
 
 // The theme is told by the page's ground, which follows the switch before any rerun.
 function isDark(element) {
@@ -32,18 +32,23 @@ function isDark(element) {
 }
 
 function hatch(context, colour, falling) {
-  const size = 6;
-  const tile = new OffscreenCanvas(size, size);
+  if (context.hatch) return context.hatch(colour, falling);
+  const tile = new OffscreenCanvas(HATCH, HATCH);
   const pen = tile.getContext("2d");
   pen.strokeStyle = colour;
   pen.lineWidth = 1.2;
   pen.beginPath();
-  for (const shift of [-size, 0, size]) {
-    pen.moveTo(shift - 1, falling ? -1 : size + 1);
-    pen.lineTo(shift + size + 1, falling ? size + 1 : -1);
+  for (const [x, y, to, down] of hatchLines(falling)) {
+    pen.moveTo(x, y);
+    pen.lineTo(to, down);
   }
   pen.stroke();
   return context.createPattern(tile, "repeat");
+}
+
+// Of one tile, with the ends of its neighbours' lines.
+function hatchLines(falling) {
+  return [-HATCH, 0, HATCH].map((shift) => [shift - 1, falling ? -1 : HATCH + 1, shift + HATCH + 1, falling ? HATCH + 1 : -1]);
 }
 
 // Per role: fill, text, edge, and the plain colour of what is too thin for a hatch; made anew with the theme, since patterns belong to a context.

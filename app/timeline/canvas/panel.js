@@ -15,6 +15,8 @@ function doubtText([first, ...more]) {
 function sliceFacts(lane, i) {
   const { run } = lane, name = run.names[run.name[i]], many = countOf(run, i);
   const [launch] = ties(run, i), track = run.tracks[run.track[i]];
+  const [operator, module, source, inferred] = causeOf(run, i);
+  const caused = (text) => text && element("span", {}, element("code", {}, text), inferred ? element("span", { className: "inferred" }, ` ${INFERRED}`) : "");
   const lines = [
     ["Name", element("code", {}, name.full)],
     many > 1 ? ["Merged", `the longest of ${COUNT(many)} slices that share this pixel; zoom in to tell them apart`] : null,
@@ -25,7 +27,10 @@ function sliceFacts(lane, i) {
     ["Duration", `${COUNT(run.busy ? run.busy[i] : run.duration[i])} ns`],
     launch && track.kind !== "launches" ? ["Launch", launchText(run, launch[0], i)] : null,
     track.kind === "launches" ? ["Started", startedText(run, i)] : null,
-  ].filter((line) => line && line[1] !== "");
+    ["Operator", caused(operator)],
+    ["Module", caused(module)],
+    ["Source", caused(source)],
+  ].filter((line) => line && line[1]);
   return element("dl", {}, ...lines.flatMap(([term, told]) => [element("dt", {}, term), element("dd", {}, told)]));
 }
 

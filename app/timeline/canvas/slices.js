@@ -8,7 +8,7 @@ function drawRow(pen, lane, row, scene) {
   let seen = 0;
   for (const track of row.tracks) {
     for (const band of lane.run.bands[track]) {
-      if (row.folded && band.depth > 0) {
+      if (isHidden(row, band)) {
         const [first, end] = within(lane.run, band, scene.view.from, scene.view.to);
         seen += countIn(lane.run, first, end);
       } else seen += drawBand(pen, lane, row, band, scene);
@@ -21,7 +21,8 @@ function drawBand(pen, lane, row, band, scene) {
   const { view, layout, palette } = scene;
   const { run } = lane, { start, duration } = run;
   const [first, end] = within(run, band, view.from, view.to);
-  const scale = layout.plot / (view.to - view.from), origin = layout.gutter - view.from * scale, pixel = 1 / scale;
+  const scale = layout.plot / (view.to - view.from), origin = layout.gutter - view.from * scale;
+  const coarse = scene.coarse ?? 1, pixel = coarse / scale;
   const [y, height] = sliceBox(row, band.depth);
   const lit = scene.lit.get(run);
   const strip = new Strip(pen, y, height);
@@ -38,12 +39,13 @@ function drawBand(pen, lane, row, band, scene) {
       i++;
       continue;
     }
-    const until = start[i] + pixel;
+    const until = start[i] + pixel, began = i;
     let best = i;
     for (i++; i < end && start[i] < until && duration[i] < pixel; i++) {
       if (lit && isLit(run, lit, best) !== isLit(run, lit, i) ? isLit(run, lit, i) : duration[i] > duration[best]) best = i;
     }
-    strip.add(x, 1, (lit && !isLit(run, lit, best) ? palette.unlit : styleOf(run, row, best, palette)).thin);
+    scene.shared += countIn(run, began, i) - 1;
+    strip.add(x, coarse, (lit && !isLit(run, lit, best) ? palette.unlit : styleOf(run, row, best, palette)).thin);
   }
   strip.flush();
   return countIn(run, first, end);

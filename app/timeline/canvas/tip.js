@@ -1,5 +1,7 @@
 // What lies under the pointer, and the box that tells it.
 
+const INFERRED = "inferred from the uncaptured pass";
+
 function hitAt(chart, x, y) {
   for (const lane of chart.layout.lanes) {
     for (const row of lane.rows) {
@@ -17,7 +19,7 @@ function sliceAt(chart, run, row, x, y) {
   let found = -1;
   for (const band of row.tracks.flatMap((track) => run.bands[track])) {
     const [top, height] = sliceBox(row, band.depth);
-    if (y < top - 2 || y > top + height + 2 || (row.folded && band.depth > 0)) continue;
+    if (y < top - 2 || y > top + height + 2 || isHidden(row, band)) continue;
     const [first, end] = within(run, band, from, to);
     for (let i = first; i < end; i++) if (run.start[i] + run.duration[i] >= from) found = i;
   }
@@ -32,6 +34,7 @@ function showTip(tip, pointer, layout) {
   tip.children[0].textContent = name.short;
   tip.children[1].textContent = facts(pointer.hit);
   tip.children[2].textContent = name.full;
+  tip.children[3].textContent = causeText(run, slice);
   const width = Math.min(360, layout.width - 16);
   tip.style.maxWidth = `${width}px`;
   tip.style.left = `${Math.max(0, Math.min(pointer.x + 14, layout.width - width))}px`;
@@ -46,6 +49,17 @@ function facts({ run, slice, label, stages }) {
   if (kind !== run.main[0]) return `${kind === "ops" ? "operator" : "annotation"} · ${exactText(time)}`;
   const part = ((time / run.work) * 100).toFixed(1);
   return [run.names[run.name[slice]].role, stagesText(run, slice, stages), exactText(time), `${part} % of ${label}`].filter(Boolean).join(" · ");
+}
+
+// `aten::linear in Bert_0 > Linear_1, model.py(12): forward (inferred from the uncaptured pass)`
+function causeText(run, slice) {
+  const [operator, module, source, inferred] = causeOf(run, slice);
+  const told = [[operator, module].filter(Boolean).join(" in "), source].filter(Boolean).join(", ");
+  return told && inferred ? `${told} (${INFERRED})` : told;
+}
+
+function causeOf(run, slice) {
+  return countOf(run, slice) === 1 ? run.causes[run.cause[slice]] ?? [] : [];
 }
 
 function stagesText(run, slice, stages) {

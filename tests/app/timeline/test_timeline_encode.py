@@ -10,6 +10,7 @@ import numpy as np
 
 from app.timeline.encode import encode
 from app.timeline.shown import Part, show
+from profiles.trace.causes import Cause
 from profiles.trace.timeline import Step
 from tests.app.timeline.drawn import timeline_of_run
 from tests.profiles.comparison.ladder import ladder_runs
@@ -108,6 +109,18 @@ def test_hits_of_a_search_are_counted_by_full_and_short_name_in_any_case() -> No
     shown = show(timeline_of_run(ladder_runs()[0]))
     assert _decoded(encode(shown, query="NVJET"))[0]["hits_in_all"] == 2
     assert _decoded(encode(shown, query="no such kernel"))[0]["hits_in_all"] == 0
+
+
+def test_each_slice_points_at_its_cause_and_only_those_in_use_are_sent() -> None:
+    drawn = timeline_of_run(ladder_runs()[0])
+    table = (Cause(), Cause("aten::mm", "Bert_0 > Linear_1", "model.py(7): forward", True), Cause("aten::\x1bunused"))
+    caused = replace(drawn, causes=table, cause=np.where(drawn.track == 1, 1, 0).astype(np.uint32))
+    for most in (1_000, 3):
+        header, columns = _decoded(encode(show(caused), most=most))
+        assert header["causes"] == [[None, None, None, False], list(table[1])]
+        assert (columns["cause"] == (columns["track"] == 1)).all()
+    header, _ = _decoded(encode(show(replace(caused, cause=np.full_like(caused.cause, 2)))))
+    assert header["causes"] == [["aten::\\x1bunused", None, None, False]]
 
 
 def test_slices_that_were_launched_in_another_pass_are_left_out() -> None:
