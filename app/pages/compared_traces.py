@@ -27,11 +27,13 @@ def render(view: ComparisonView) -> None:
     st.html(f"<style>{css()}</style>")
     with st.container(horizontal=True, vertical_alignment="top", horizontal_alignment="distribute", key="head"):
         st.html(head_html(view, zone=zone()))
-        actions = st.container(horizontal=True, horizontal_alignment="right", width="content", key="actions")
+        actions = st.container(
+            horizontal=True, horizontal_alignment="right", vertical_alignment="center", width="content", key="actions"
+        )
     if is_open(view):
         watch(view.id, progress(view))
     body(view, lambda: _chosen(view, actions))
-    footnote()
+    _footnote(view)
 
 
 def render_shared(view: ComparisonView, *, token: str) -> None:
@@ -40,11 +42,12 @@ def render_shared(view: ComparisonView, *, token: str) -> None:
     if is_open(view):
         watch(view.id, progress(view))
     body(view, lambda: saved_choice(view), token=token)
-    footnote()
+    _footnote(view)
 
 
-def footnote() -> None:
-    st.html(page(f'<p class="fs-foot">{FOOT}</p>'))
+def _footnote(view: ComparisonView) -> None:
+    if any(trace.summary is not None for trace in view.traces):
+        st.html(page(f'<p class="fs-foot">{FOOT}</p>'))
 
 
 def _chosen(view: ComparisonView, actions: st.delta_generator.DeltaGenerator) -> Choice:

@@ -16,7 +16,7 @@ from app.pages import device_list, links, question_cards
 from app.states import comparison_badge, short_device
 from app.traces.panel import import_panel
 from db import comparisons, history, jobs, workers
-from db.views import ComparedRun, ComparisonSummary, HistoryFilter, Page
+from db.views import ComparedRun, ComparisonKind, ComparisonSummary, HistoryFilter, Page
 from profiles import presets
 from profiles.job import JobRequest
 
@@ -101,10 +101,18 @@ def _latest() -> None:
 
 def _row(summary: ComparisonSummary) -> str:
     name = link(summary.name, addresses.comparison(summary.id), plain=True)
-    device = short_device(summary.device_name, summary.device)
+    device, subject = short_device(summary.device_name, summary.device), summary.workload
+    if summary.kind is ComparisonKind.TRACES:
+        device, subject = _recorded_on(summary), "a trace" if summary.runs == 1 else plural(summary.runs, "trace")
     return (
-        f'<tr class="two"><th scope="row">{name}<br><small>{escape(summary.workload)}</small></th>'
+        f'<tr class="two"><th scope="row">{name}<br><small>{escape(subject)}</small></th>'
         f'<td class="fs-wide">{brief_answer(summary.answer)}</td><td>{comparison_badge(summary)}</td>'
         f'<td class="fs-wide fs-muted" title="{escape(summary.device_name or "")}">{escape(device)}</td>'
         f'<td class="num fs-muted fs-nowrap">{ago(summary.created_at, context.now(), context.zone())}</td></tr>'
     )
+
+
+def _recorded_on(summary: ComparisonSummary) -> str:
+    """Traces may come from many: one is named, more are counted."""
+    names = (summary.device_name or "").split(", ")
+    return short_device(names[0].removeprefix("AMD "), None) if len(names) == 1 else f"{len(names)} devices"

@@ -48,11 +48,10 @@ def _table(found: Page[ImportedTrace]) -> list[int]:
         "Trace": [printable(trace.name) for trace in found.items],
         "State": [[_state(trace)[0]] for trace in found.items],
         "Kernels per step": [_per_step(trace) for trace in found.items],
-        "Kernels": [trace.summary.kernels if trace.summary else None for trace in found.items],
+        "Kernels": [_kernels(trace) for trace in found.items],
         "Device": [device_words(trace.summary) for trace in found.items],
         "Format": [format_text(trace.summary.format) if trace.summary else None for trace in found.items],
         "Size": [size_text(trace.size_bytes) for trace in found.items],
-        "File": [printable(trace.file_name) for trace in found.items],
         "By": [trace.submitted_by or "" for trace in found.items],
         "When": [moment(trace.submitted_at, zone) for trace in found.items],
         "Why": [printable(trace.failure.message) if trace.failure else "" for trace in found.items],
@@ -72,7 +71,9 @@ def _table(found: Page[ImportedTrace]) -> list[int]:
         hide_index=True,
         placeholder="–",
         column_config={
-            "Trace": st.column_config.TextColumn(width=260),
+            "Trace": st.column_config.TextColumn(width=330),
+            "Kernels per step": st.column_config.TextColumn(alignment="right"),
+            "Size": st.column_config.TextColumn(alignment="right"),
             "Kernels": st.column_config.NumberColumn("Kernels in all", format="%,d"),
             "State": st.column_config.MultiselectColumn(
                 options=list(states), color=[COLOURS[tone] for tone in states.values()]
@@ -89,6 +90,11 @@ def _state(trace: ImportedTrace) -> tuple[str, Tone | None]:
 
 def _per_step(trace: ImportedTrace) -> str | None:
     return None if trace.summary is None else per_step_text(trace.summary)
+
+
+def _kernels(trace: ImportedTrace) -> int | None:
+    """None also where the GPU's records were lost: such a file shows no kernels, which is not none."""
+    return trace.summary.kernels or (None if "kernels" in trace.summary.doubtful else 0) if trace.summary else None
 
 
 def _actions(selected: Sequence[ImportedTrace], *, shown: Sequence[ImportedTrace]) -> None:

@@ -9,7 +9,7 @@ from app.comparison.choice import Choice
 from app.comparison.routes import export_url
 from app.pages import links
 from app.traces.beside import query, source
-from db.views import ComparedTrace, ComparisonView
+from db.views import ComparedTrace, ComparisonView, ImportStatus
 from profiles.trace.printable import printable
 
 MOST_RAW = 8
@@ -17,6 +17,8 @@ MOST_RAW = 8
 
 def add_link(view: ComparisonView) -> None:
     """To History's list of traces, which takes these along."""
+    if all(trace.status is ImportStatus.FAILED for trace in view.traces):
+        return
     label = "Compare with another" if len(view.traces) == 1 else "Add traces"
     links.page_link(
         label, addresses.HISTORY, query=query([source(trace) for trace in view.traces]), icon=":material/add:"
@@ -28,7 +30,7 @@ def export_popover(view: ComparisonView, choice: Choice) -> None:
         chosen = {"base": choice.base or ""}
         st.link_button("JSON", export_url(view.id, "json", **chosen), width="stretch")
         st.link_button("CSV of kernels", export_url(view.id, "csv", **chosen), width="stretch")
-        imported = [trace for trace in view.traces if trace.imported is not None]
+        imported = [trace for trace in view.traces if trace.imported is not None and trace.status is ImportStatus.DONE]
         for trace in imported[:MOST_RAW]:
             st.link_button(_raw_label(trace, alone=len(imported) == 1), _raw_url(trace), width="stretch")
 

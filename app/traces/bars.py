@@ -9,7 +9,6 @@ from app.charts.bars import axis, legend, scale
 from app.charts.markup import full_name, key_box
 from profiles.comparison.figures import percent, prose_time
 from profiles.comparison.traces.document import TraceFacts
-from profiles.comparison.traces.entry import Basis
 from profiles.results import Role
 
 SHORT = 26
@@ -31,7 +30,7 @@ def bars_html(traces: Sequence[TraceFacts], *, base_key: str) -> str:
     drawn = [(trace, times) for trace in traces if (times := role_times(trace))]
     if not drawn:
         return ""
-    top, ticks = scale(max(sum(ns for _, ns in times) for _, times in drawn))
+    top, ticks = scale(max(_whole(trace, times) for trace, times in drawn))
     rows = "".join(_bar(trace, times, top, filled=trace.key == base_key) for trace, times in drawn)
     roles = {role for _, times in drawn for role, _ in times}
     bases = {trace.basis for trace, _ in drawn}
@@ -48,13 +47,9 @@ def role_times(trace: TraceFacts) -> Times:
     return [(role, value) for role in Role if (value := told.get(role))]
 
 
-def basis_words(basis: Basis) -> str:
-    return "of one step" if basis is Basis.STEP else "of the whole recording"
-
-
 def _bar(trace: TraceFacts, times: Times, top_ns: float, *, filled: bool) -> str:
-    whole = sum(ns for _, ns in times)
-    blocks = "".join(_block(role, ns, whole, whole) for role, ns in times)
+    whole, added = _whole(trace, times), sum(ns for _, ns in times)
+    blocks = "".join(_block(role, ns, added, added) for role, ns in times)
     label = trace.label if len(trace.label) <= SHORT else f"{trace.label[: SHORT - 1]}…"
     name = f'<code class="fs-name" title="{full_name(trace.label)}">{full_name(label)}</code>'
     stack = f'<div class="fs-stack" style="width:{whole / top_ns * 100:.3f}%" role="img" aria-label="{_spoken(times)}">'
@@ -62,6 +57,11 @@ def _bar(trace: TraceFacts, times: Times, top_ns: float, *, filled: bool) -> str
         f'<div class="fs-bar-name">{name} {key_box(trace.key, filled=filled)}</div>'
         f'<div class="fs-bar-track">{stack}{blocks}</div><span class="fs-muted">{prose_time(whole)}</span></div>'
     )
+
+
+def _whole(trace: TraceFacts, times: Times) -> int:
+    """The kernel time of the middle step: the middles of the roles' times need not add up to it."""
+    return trace.kernel_time.value or sum(ns for _, ns in times)
 
 
 def _block(role: Role, ns: int, scale_ns: int, whole_ns: int) -> str:

@@ -101,7 +101,9 @@ def _whole_cell(name: str, frame: _Frame) -> str:
     number = getattr(frame.summary, name)
     if number is None:
         return missing("the file has no place for such records")
-    return frame.findings.figure(_faint(count(number)), name)
+    doubtful = reasons(frame.summary, name)
+    figure = missing("; ".join(doubtful)) if doubtful and not number else _faint(count(number))
+    return frame.findings.mark_all(figure, doubtful)
 
 
 def _faint(figure: str) -> str:

@@ -9,15 +9,16 @@ from app.charts.markup import swatch
 from app.formatting import plural
 from app.markup import section
 from app.traces.figures import change_cell, count_cell, time_cell, unit_for
-from app.traces.folding import MOST_ROWS, folding_html, head_html, kernel_html
+from app.traces.folding import MOST_ROWS, SHOWN, folding_html, head_html, kernel_html
 from profiles.comparison.figures import TimeUnit
 from profiles.comparison.traces.document import Change, KernelDifference, TraceDifference
 
 WORDS = {Change.ADDED: "only in {b}", Change.VANISHED: "only in {a}", Change.CHANGED: "changed"}
 
 
-def differing_html(told: TraceDifference) -> str:
-    """By name: added, vanished and changed kernels, the largest difference of time first."""
+def differing_html(told: TraceDifference, *, folded: bool = False) -> str:
+    """By name: added, vanished and changed kernels, the largest difference of time first; all `folded` where names
+    differ anyway."""
     differing = [kernel for kernel in told.kernels if kernel.change is not Change.EQUAL]
     title = section("Kernels that differ", aside=escape(_changes(told)))
     if not differing:
@@ -37,7 +38,7 @@ def differing_html(told: TraceDifference) -> str:
         (f"{told.candidate} less {told.baseline}", unit.symbol, "num"),
     )
     left = len(differing) - len(rows)
-    return title + folding_html("fs-kernels fs-differing", head, rows, doubts, left=left)
+    return title + folding_html("fs-kernels fs-differing", head, rows, doubts, left=left, shown=0 if folded else SHOWN)
 
 
 def _changes(told: TraceDifference) -> str:

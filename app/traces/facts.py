@@ -25,7 +25,7 @@ UNITS = (("GB", 1e9), ("MB", 1e6), ("kB", 1e3))
 
 def head_html(view: ComparisonView, *, zone: tzinfo, crumb: bool = True) -> str:
     trail = f'<div class="fs-crumb"><a href="history" target="_self">History</a> / {view.id}</div>' if crumb else ""
-    facts = _of_one(view.traces[0], zone) if len(view.traces) == 1 else _of_several(view, zone)
+    facts = _of_one(view, zone) if len(view.traces) == 1 else _of_several(view, zone)
     items = "".join(f"<span>{fact}</span>" for fact in facts)
     name = escape(printable(view.name))
     return page(f'{trail}<h1 class="fs-title">{name}</h1><div class="fs-line">{items}</div>')
@@ -64,7 +64,8 @@ def state_badge(trace: ComparedTrace) -> str:
     return badge(*STATES[trace.status]) if trace.status in STATES else ""
 
 
-def _of_one(trace: ComparedTrace, zone: tzinfo) -> list[str]:
+def _of_one(view: ComparisonView, zone: tzinfo) -> list[str]:
+    trace = view.traces[0]
     imported, summary = trace.imported, trace.summary
     words: list[str | None] = [
         *((size_text(imported.size_bytes),) if imported is not None else ()),
@@ -74,8 +75,8 @@ def _of_one(trace: ComparedTrace, zone: tzinfo) -> list[str]:
         f"imported {moment(imported.submitted_at, zone)}" if imported is not None else f"trace of run {trace.run_id}",
     ]
     name = imported.file_name if imported is not None else trace.variant or trace.label
-    told = [f"<code>{escape(printable(name))}</code>", *(escape(word) for word in words if word)]
-    return [*told, *filter(None, [state_badge(trace)])]
+    told = [f"<code>{escape(printable(name))}</code>"] if name != view.name else []
+    return [*told, *(escape(word) for word in words if word), *filter(None, [state_badge(trace)])]
 
 
 def _of_several(view: ComparisonView, zone: tzinfo) -> list[str]:

@@ -21,14 +21,15 @@ def head_html(*columns: tuple[str, str, str]) -> str:
     return f"<thead><tr>{cells}</tr></thead>"
 
 
-def folding_html(css: str, head: str, rows: Sequence[str], doubts: Doubts, *, left: int) -> str:
-    """The first rows, the others in a fold of the same columns."""
+def folding_html(css: str, head: str, rows: Sequence[str], doubts: Doubts, *, left: int, shown: int = SHOWN) -> str:
+    """The first `shown` rows, the others in a fold of the same columns."""
     rest = ""
-    if len(rows) > SHOWN:
-        more = f"<summary>{len(rows) - SHOWN} more</summary>"
+    if len(rows) > shown:
+        more = f"<summary>{len(rows) - shown} {'more' if shown else 'kernels'}</summary>"
         note = f'<p class="fs-fold-lead">{left:,} more are in the JSON.</p>' if left else ""
-        rest = f'<details class="fs-fold">{more}{_table(css, head, rows[SHOWN:])}{note}</details>'
-    return f'<div class="fs">{_table(css, head, rows[:SHOWN])}{doubts.notes()}{rest}</div>'
+        rest = f'<details class="fs-fold">{more}{_table(css, head, rows[shown:])}{note}</details>'
+    first = _table(css, head, rows[:shown]) if shown else ""
+    return f'<div class="fs">{first}{doubts.notes()}{rest}</div>'
 
 
 def kernel_html(short: str, name: str, launched_by: Sequence[str]) -> str:

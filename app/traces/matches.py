@@ -80,7 +80,11 @@ def _covered(side: Side, key: str) -> str:
 
 def _match(match: Match, unit: TimeUnit, doubts: Doubts) -> str:
     where = match.operator or match.module
-    at = f'<code class="fs-op">{full_name(where)}</code>' if where else missing("no operator or module is told")
+    at = (
+        f'<code class="fs-op" title="{full_name(where)}">{full_name(where)}</code>'
+        if where
+        else missing("no operator or module is told")
+    )
     return (
         f'<tr><td>{_side(match.baseline)}</td><td>{_side(match.candidate)}</td><td class="wide fs-muted">{at}</td>'
         f'<td class="num wide">{match.places:,}</td><td class="num">{time_cell(match.time.baseline, unit, doubts)}</td>'
@@ -101,7 +105,11 @@ def _side(kernels: Sequence[MatchedKernel]) -> str:
 
 
 def _operator(one: OperatorTime, unit: TimeUnit, longest_ns: int, doubts: Doubts) -> str:
-    name = f'<code class="fs-op">{full_name(one.operator)}</code>' if one.operator else muted("no operator told")
+    name = (
+        f'<code class="fs-op" title="{full_name(one.operator)}">{full_name(one.operator)}</code>'
+        if one.operator
+        else muted("no operator told")
+    )
     values = (one.time.baseline.value or 0, one.time.candidate.value or 0)
     bars = "".join(
         f'<i class="fs-block" style="width:{value / max(longest_ns, 1) * 100:.2f}%"></i>' for value in values

@@ -21,10 +21,14 @@ from app.traces.single import single
 from app.traces.table import table_html
 from app.traces.timelines import timeline_panel
 from db.views import ComparisonView
+from profiles.comparison.answer import Answer
+from profiles.comparison.parts import text
 from profiles.comparison.traces.answer import answer
 from profiles.comparison.traces.caveat import caveat
 from profiles.comparison.traces.document import ComparedTraces, TraceDifference
 from profiles.comparison.traces.entry import FEWEST
+
+MOST_TOLD = 2
 
 
 def several(view: ComparisonView, choose: Callable[[], Choice], *, token: str | None) -> None:
@@ -37,13 +41,22 @@ def several(view: ComparisonView, choose: Callable[[], Choice], *, token: str | 
         return
     shown = side_by_side(read, choice.base)
     found = told(shown, choice.base)
-    said = answer(shown, found.baseline, differences=found.differences)
-    answered.html(answer_html(said, caveat(shown, found.baseline, differences=found.differences)))
+    worst = caveat(shown, found.baseline, differences=found.differences)
+    answered.html(answer_html(_answer(shown, found), worst))
     st.html(table_html(found, view.traces))
     _reasons(found)
     _differences(found)
     timeline_panel(view.traces, choice, token=token)
     _kernels(read, found.baseline)
+
+
+def _answer(shown: Sequence[ReadTrace], found: ComparedTraces) -> Answer:
+    """Of the first two candidates in words: more sentences would not be read, and the table has them all."""
+    told = found.differences[:MOST_TOLD]
+    keys = {found.baseline, *(one.candidate for one in told)}
+    said = answer([trace for trace in shown if trace.key in keys], found.baseline, differences=told)
+    left = len(found.differences) - len(told)
+    return Answer((*said.parts, text(f" {left} more in the table."))) if left else said
 
 
 def _one_so_far(view: ComparisonView, choice: Choice, *, token: str | None) -> None:
@@ -57,7 +70,8 @@ def _reasons(found: ComparedTraces) -> None:
     if bars:
         st.html(bars)
     for job in found.jobs:
-        st.html(ranks_html(job, hosts=True))
+        if len(job.ranks) > 1:
+            st.html(ranks_html(job, hosts=True))
 
 
 def _differences(found: ComparedTraces) -> None:
@@ -74,8 +88,9 @@ def _differences(found: ComparedTraces) -> None:
 
 def _difference(found: TraceDifference) -> None:
     """Where hardware differs, names do: what stands in for what comes first."""
-    parts = [differing_html(found), operators_html(found), matches_html(found)]
-    for part in parts if found.incomparable is None else parts[1:] + parts[:1]:
+    parts = [operators_html(found), matches_html(found)]
+    by_name = differing_html(found, folded=found.incomparable is not None)
+    for part in [by_name, *parts] if found.incomparable is None else [*parts, by_name]:
         if part:
             st.html(part)
 

@@ -52,13 +52,12 @@ def _lane(trace: ComparedTrace, choice: Choice, token: str | None) -> Lane:
 
 
 def _summary(trace: ComparedTrace) -> str:
-    """`45.4 ms kernel time · 1,465 kernels in all`."""
-    summary = trace.summary
-    if summary is None:
+    """`31.8 ms kernel time · 1,029 kernels` of the step that is drawn, else of all that was recorded."""
+    if trace.summary is None or not trace.summary.kernels:
         return ""
-    words = []
-    if summary.kernel_sum_ns is not None:
-        words.append(f"{prose_time(summary.kernel_sum_ns)} kernel time")
-    if summary.kernels is not None:
-        words.append(f"{count(summary.kernels, 'kernel')} in all")
-    return " · ".join(words)
+    steps = trace.contents.steps if trace.contents is not None else ()
+    drawn = next((step.work for step in steps if trace.contents and step.name == trace.contents.typical), None)
+    kernels = drawn.kernels if drawn is not None else trace.summary.kernels
+    kernel_ns = drawn.kernel_ns if drawn is not None else trace.summary.kernel_sum_ns
+    time = [f"{prose_time(kernel_ns)} kernel time"] if kernel_ns is not None else []
+    return " · ".join([*time, *([count(kernels, "kernel")] if kernels is not None else [])])

@@ -47,7 +47,7 @@ def refused_html(trace: ComparedTrace) -> str:
     reason = trace.failure.message if trace.failure is not None else "its trace is not stored"
     return page(
         f'<p class="fs-answer">{mono(printable(trace.label))} could not be read.</p>'
-        f'<pre class="fs-raw">{escape(printable(reason))}</pre>'
+        f"<p>{escape(printable(f'{reason[:1].upper()}{reason[1:]}.'))}</p>"
         f'<p class="fs-muted">Accepted: {escape(accepted_text())}</p>'
     )
 

@@ -29,7 +29,7 @@ class Upload {
     if (this.file.size > most) return this.refuse(`the file has ${size(this.file.size)}; accepted are at most ${size(most)}`, false);
     if (this.file.size === 0) return this.refuse("the file is empty", false);
     const request = (this.request = new XMLHttpRequest());
-    const query = new URLSearchParams({ name: this.file.name, ...(comparison ? { comparison } : {}) });
+    const query = new URLSearchParams({ name: this.file.name, label: stem(this.file.name), ...(comparison ? { comparison } : {}) });
     request.open("POST", `${traces}?${query}`);
     request.setRequestHeader("Content-Type", "application/octet-stream");
     request.upload.addEventListener("progress", (event) => this.progress(event.loaded));

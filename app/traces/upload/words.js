@@ -27,3 +27,8 @@ function stateText(upload) {
     default: return upload.reason;
   }
 }
+
+// `17_qwen_decode` of `17_qwen_decode.json.gz`: what people call it.
+function stem(name) {
+  return [...(name.replace(/(\.(pt|trace|json|gz|sqlite3?|db))+$/i, "") || name)].slice(0, 120).join("");
+}
