@@ -172,7 +172,7 @@ def _devices(tracks: tuple[Track, ...], properties: list[DeviceProperties]) -> t
 
 
 def _rank(document: KinetoDocument) -> tuple[Rank | None, tuple[Finding, ...]]:
-    if document.distributed is None:
+    if document.distributed in (None, b"null"):
         return None, ()
     host, group = document.texts.get("host_name"), document.texts.get("group_trace_id")
     try:
