@@ -61,8 +61,14 @@ def bars_figure(lanes: Sequence[Listed], *, dark: bool) -> Bars:
         traces = [trace for one in chosen if (trace := _trace(one, role, dark=dark)) is not None]
         figure.add_traces([trace.update(showlegend=trace is traces[0]) for trace in traces])
     rows = [row for one in chosen for row in _row_names(one)]
-    figure.update_layout(**_layout(list(dict.fromkeys(rows)), DARK if dark else LIGHT))
+    figure.update_layout(**_layout(list(dict.fromkeys(rows)), _extent(lanes), DARK if dark else LIGHT))
     return Bars(figure, sum(len(one.rows) for one in chosen), sum(one.of for one in chosen))
+
+
+def _extent(lanes: Sequence[Listed]) -> tuple[float, float]:
+    """In µs from where the lanes begin."""
+    ends = [(lane.found.from_ns - lane.shown.zero_ns, lane.found.to_ns - lane.shown.zero_ns) for lane in lanes]
+    return min(first for first, _ in ends) / 1e3, max(last for _, last in ends) / 1e3
 
 
 def _choose(lane: Listed, most: int) -> _Chosen:
@@ -123,7 +129,7 @@ def _hover(shown: Shown, row: int) -> str:
     return f"{told}<br>{shown.timeline.roles[name]}, {microseconds(duration)} µs<br>from {microseconds(start)} µs"
 
 
-def _layout(rows: list[str], ink: Ink) -> dict[str, object]:
+def _layout(rows: list[str], extent: tuple[float, float], ink: Ink) -> dict[str, object]:
     return {
         "barmode": "overlay",
         "height": AROUND + ROW_HEIGHT * len(rows),
@@ -134,6 +140,8 @@ def _layout(rows: list[str], ink: Ink) -> dict[str, object]:
         "plot_bgcolor": "rgba(0,0,0,0)",
         "bargap": 0.25,
         "xaxis": {
+            "range": extent,
+            "tickformat": ",",
             "title": {"text": "µs", "font": {"size": 12}},
             "gridcolor": ink.hairline,
             "zeroline": False,
