@@ -55,15 +55,23 @@ def remove_socket(settings: Settings) -> None:
         path.parent.rmdir()
 
 
-def prepare_database(settings: Settings, *, device: str, say: Callable[[str], None], samples: Path = SAMPLES) -> None:
-    """Bring the tables to this version. An empty database gets the samples, and a job for `device`, this machine's."""
+def prepare_database(
+    settings: Settings, *, device: str | None, say: Callable[[str], None], samples: Path = SAMPLES
+) -> None:
+    """Bring the tables to this version. An empty database gets the samples, and a job for `device`, this machine's,
+    where it can measure."""
     with closing(open_database(settings.database_url)) as db:
         db.upgrade()
         if comparisons(db, limit=1).total == 0:
             _import_samples(db, settings, samples, say)
-            submitted = submit_job(db, presets.request(FIRST_PRESET, device=device))
-            publish_job(settings, submitted)
-            say(f"First start: measuring {submitted.request.name} on {device}; the pages show it as it comes in")
+            if device is not None:
+                _submit_first_job(db, settings, device, say)
+
+
+def _submit_first_job(db: Database, settings: Settings, device: str, say: Callable[[str], None]) -> None:
+    submitted = submit_job(db, presets.request(FIRST_PRESET, device=device))
+    publish_job(settings, submitted)
+    say(f"First start: measuring {submitted.request.name} on {device}; the pages show it as it comes in")
 
 
 def _import_samples(db: Database, settings: Settings, samples: Path, say: Callable[[str], None]) -> None:

@@ -1,4 +1,6 @@
-"""`fusescope up`: the queue's server, a worker per device and the web server, under one parent on one machine."""
+"""`fusescope up`: the queue's server, a worker per device and the web server, under one parent on one machine.
+
+Without torch nothing is measured, but results and traces from elsewhere are imported and shown."""
 
 from __future__ import annotations
 
@@ -6,18 +8,20 @@ import signal
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 
-from app.up_checks import UpError, check_port, check_torch, hold_state_directory
+from app.up_checks import UpError, check_port, hold_state_directory
 from db.settings import DATABASE_URL, REDIS_URL, STATE, TRACES_URL, Settings
 from profiles.devices import find_devices
+from profiles.worker import Capabilities
 from workers.keeper import Keeper, Service
 
 __all__ = ["UpError", "up"]
 
 WEB = "app.server"
+TRACES = "traces"
 LOOK_S = 0.1
 KNOCK_S = 0.05
 SAY = partial(print, flush=True)
@@ -29,16 +33,16 @@ def up(settings: Settings, host: str, port: int, *, web: str = WEB, say: Callabl
     `web` is the module that serves the pages, started with `--host` and `--port`.
     """
     with _stop_signals() as stop, hold_state_directory(settings.state):
-        check_torch()
         check_port(host, port)
+        workers = worker_names(find_devices())
         keeper = Keeper(say)
         try:
-            _start_serving(keeper, settings, host, port, web=web, say=say)
+            _start_serving(keeper, settings, host, port, web=web, measures_on=_kind(workers), say=say)
             if _wait_for_port(keeper, host, port, stop):
                 say(
                     f"Fusescope runs at http://{_shown(host)}:{port} (Ctrl-C stops it; logs: {settings.state / 'logs'})"
                 )
-                _start_workers(keeper, settings)
+                _start_workers(keeper, settings, workers)
             while not stop.wait(LOOK_S):
                 keeper.look()
             say("Stopping")
@@ -47,8 +51,26 @@ def up(settings: Settings, host: str, port: int, *, web: str = WEB, say: Callabl
     return 0
 
 
+def worker_names(devices: Sequence[Capabilities]) -> tuple[str, ...]:
+    """What `python -m workers` is started with: every GPU, or the CPU where there is none, for each a worker.
+
+    Beside GPUs another one reads traces, so that they need not wait for a measurement's end. On a CPU it would disturb
+    that measurement. Without torch it is the only one.
+    """
+    measuring = [device.device for device in devices if device.torch is not None]
+    gpus = tuple(device for device in measuring if device != "cpu")
+    return (*gpus, TRACES) if gpus or not measuring else ("cpu",)
+
+
 def _start_serving(
-    keeper: Keeper, settings: Settings, host: str, port: int, *, web: str, say: Callable[[str], None]
+    keeper: Keeper,
+    settings: Settings,
+    host: str,
+    port: int,
+    *,
+    web: str,
+    measures_on: str | None,
+    say: Callable[[str], None],
 ) -> None:
     """The web server first: it loads for seconds, and asks for the database with its first page alone."""
     command = ("module", web, "--host", host, "--port", str(port))
@@ -58,16 +80,17 @@ def _start_serving(
 
     if settings.redis_url is None:
         start_queue_server(keeper, settings)
-    kind = _measuring_devices()[0].partition(":")[0]
-    prepare_database(settings, device=kind, say=say)
+    if measures_on is None:
+        say("torch is not installed: what comes from elsewhere is shown, nothing is measured; `make install` adds it")
+    prepare_database(settings, device=measures_on, say=say)
 
 
-def _start_workers(keeper: Keeper, settings: Settings) -> None:
+def _start_workers(keeper: Keeper, settings: Settings, workers: Sequence[str]) -> None:
     """After the pages are there: on two cores, loading both at once would keep people waiting."""
-    for device in _measuring_devices():
-        log = settings.state / "logs" / f"worker-{device.replace(':', '-')}.log"
-        command = ("module", "workers", device)
-        keeper.start(Service(name=f"worker {device}", command=command, log=log, environment=_environment(settings)))
+    for worker in workers:
+        log = settings.state / "logs" / f"worker-{worker.replace(':', '-')}.log"
+        command = ("module", "workers", worker)
+        keeper.start(Service(name=f"worker {worker}", command=command, log=log, environment=_environment(settings)))
 
 
 def _stop(keeper: Keeper, settings: Settings) -> None:
@@ -77,10 +100,9 @@ def _stop(keeper: Keeper, settings: Settings) -> None:
     remove_socket(settings)
 
 
-def _measuring_devices() -> tuple[str, ...]:
-    """Every GPU; the CPU where there is none."""
-    devices = [found.device for found in find_devices()]
-    return tuple(device for device in devices if device != "cpu") or ("cpu",)
+def _kind(workers: Sequence[str]) -> str | None:
+    """The device class that the first job is for; None where nothing can be measured."""
+    return None if workers == (TRACES,) else workers[0].partition(":")[0]
 
 
 def _environment(settings: Settings) -> dict[str, str]:

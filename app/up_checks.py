@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import fcntl
-import importlib.metadata
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -33,15 +32,6 @@ def hold_state_directory(state: Path) -> Iterator[None]:
                 f"Fusescope runs already with the state directory {state}; stop it, or choose another with --state"
             ) from None
         yield
-
-
-def check_torch() -> None:
-    try:
-        importlib.metadata.version("torch")
-    except importlib.metadata.PackageNotFoundError:
-        raise UpError(
-            "torch is not installed, and nothing can be measured without it; `make install` adds it"
-        ) from None
 
 
 def check_port(host: str, port: int) -> None:

@@ -107,12 +107,28 @@ class Compared(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Imported(msgspec.Struct, frozen=True, kw_only=True):
-    """What `fusescope import --json` prints for each file: how many of its runs are new, and how many were known."""
+    """What `fusescope import --json` prints for each bundle: how many of its runs are new, and how many were known."""
 
     file: str
     comparisons: tuple[int, ...]
     runs_new: int
     runs_known: int
+
+
+class ImportedTraceFile(msgspec.Struct, frozen=True, kw_only=True):
+    """What `fusescope import --json` prints for each trace: `trace` is the imported trace's number, `known` whether its
+    bytes were imported before, `comparison` the one that shows the traces of this call."""
+
+    file: str
+    trace: int
+    known: bool
+    comparison: int
+
+
+class TraceWorker(msgspec.Struct, frozen=True, kw_only=True):
+    """What `fusescope worker --traces --json` prints as it starts: the queue that it reads."""
+
+    reads: str
 
 
 class Exported(msgspec.Struct, frozen=True, kw_only=True):

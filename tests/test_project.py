@@ -126,9 +126,9 @@ def stages() -> dict[str, str]:
 
 def test_compose_has_a_database_a_queue_a_migration_pages_and_workers() -> None:
     services = compose()["services"]
-    assert services.keys() == {"postgres", "redis", "migrate", "web", "worker-cpu", "worker-gpu"}
+    assert services.keys() == {"postgres", "redis", "migrate", "web", "worker-traces", "worker-cpu", "worker-gpu"}
     assert services["worker-gpu"]["profiles"] == ["gpu"]
-    for name in ("web", "worker-cpu", "worker-gpu"):
+    for name in ("web", "worker-traces", "worker-cpu", "worker-gpu"):
         assert services[name]["depends_on"]["migrate"]["condition"] == "service_completed_successfully"
 
 
@@ -149,7 +149,7 @@ def test_the_dockerfile_copies_only_what_the_project_has() -> None:
     assert [name for name in names if not (ROOT / name).exists()] == []
 
 
-@pytest.mark.parametrize("service", ["migrate", "web", "worker-cpu", "worker-gpu"])
+@pytest.mark.parametrize("service", ["migrate", "web", "worker-traces", "worker-cpu", "worker-gpu"])
 def test_every_service_of_ours_starts_something_that_exists(service: str) -> None:
     described = compose()["services"][service]
     words = described.get("command") or command_of(described["build"]["target"])

@@ -83,3 +83,10 @@ def test_without_samples_the_job_is_submitted_all_the_same(settings: Settings, t
     prepare_database(settings, device="cpu", say=print, samples=tmp_path / "none")
     with closing(open_database(settings.database_url)) as db:
         assert [job.request.name for job in open_jobs(db)] == ["Attention ladder"]
+
+
+def test_where_nothing_can_be_measured_no_job_waits_for_ever(settings: Settings, samples: Path) -> None:
+    prepare_database(settings, device=None, say=print, samples=samples)
+    with closing(open_database(settings.database_url)) as db:
+        assert [comparison.name for comparison in comparisons(db).items] == ["Fusion pairs"]
+        assert open_jobs(db) == ()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import os
 import shutil
 import signal
@@ -19,12 +18,13 @@ from urllib.request import urlopen
 import psutil
 import pytest
 
-from app.up import UpError, up
+from app.up import UpError, up, worker_names
 from db.jobs import submit_job
 from db.session import open_database
 from db.settings import REDIS_URL, STATE, read_settings
 from db.workers import workers
 from profiles import lifeline, presets
+from profiles.worker import Capabilities
 from tests.processes import is_alive, living, wait_until
 from workers.broker import broker_url, connect, socket_path
 from workers.dispatch import publish_trial
@@ -187,10 +187,21 @@ def test_a_state_directory_that_cannot_be_made_is_refused(tmp_path: Path) -> Non
         up(read_settings({}, state=tmp_path / "file" / "state"), "127.0.0.1", free_port())
 
 
-def test_a_machine_without_torch_is_told_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def missing(name: str) -> str:
-        raise importlib.metadata.PackageNotFoundError(name)
-
-    monkeypatch.setattr(importlib.metadata, "version", missing)
-    with pytest.raises(UpError, match="torch is not installed"):
-        up(read_settings({}, state=tmp_path), "127.0.0.1", free_port())
+@pytest.mark.parametrize(
+    ("devices", "workers_of_them"),
+    [
+        ({"cpu": "2.13.0"}, ("cpu",)),
+        ({"cuda:0": "2.13.0", "cuda:1": "2.13.0", "cpu": "2.13.0"}, ("cuda:0", "cuda:1", "traces")),
+        ({"cuda:0": None, "cpu": None}, ("traces",)),
+    ],
+)
+def test_traces_are_read_beside_gpus_and_where_nothing_can_be_measured(
+    devices: dict[str, str | None], workers_of_them: tuple[str, ...]
+) -> None:
+    machine = [
+        Capabilities(
+            device=device, device_name="", memory_bytes=None, host="here", torch=torch, packages={}, compiler=False
+        )
+        for device, torch in devices.items()
+    ]
+    assert worker_names(machine) == workers_of_them
