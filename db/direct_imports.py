@@ -1,0 +1,96 @@
+"""Imported traces that were read before they are stored, as a command does that has no worker: all of them, with their
+comparison, or nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from db.clock import now
+from db.imports import plain_file_name
+from db.locking import one_import_at_a_time
+from db.models import ImportedTraceRow, TraceRow
+from db.session import Database
+from db.store import TraceStore, file_sha256
+from db.trace_comparisons import IMPORT, insert_trace_comparison, renew_trace_answers
+from db.traces import ReadTrace, insert_trace
+from db.views import ImportStatus
+
+
+@dataclass(frozen=True, slots=True)
+class ReadFile:
+    """A file and what it says."""
+
+    path: Path
+    read: ReadTrace
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DirectImport:
+    """The imports in the files' order, and which of them were known; equal files are one."""
+
+    comparison_id: int
+    import_ids: tuple[int, ...]
+    known: tuple[bool, ...]
+
+
+def store_read_files(
+    db: Database, store: TraceStore, files: Sequence[ReadFile], *, submitted_by: str | None = None
+) -> DirectImport:
+    """Store the files as imported traces that are read, and a comparison of them."""
+    hashes = [file_sha256(file.path) for file in files]
+    new_to_store = {sha256 for sha256 in hashes if not store.holds(sha256)}
+    try:
+        with db.begin() as session:
+            one_import_at_a_time(session)
+            stored = [
+                _stored(session, store, file, sha256, submitted_by) for file, sha256 in zip(files, hashes, strict=True)
+            ]
+            ids = tuple(import_id for import_id, _ in stored)
+            shown = [(IMPORT, import_id) for import_id in dict.fromkeys(ids)]
+            comparison_id = insert_trace_comparison(session, shown, name=None, created_by=submitted_by)
+            return DirectImport(comparison_id=comparison_id, import_ids=ids, known=tuple(known for _, known in stored))
+    except BaseException:
+        _remove_unknown(db, store, new_to_store)
+        raise
+
+
+def _stored(
+    session: Session, store: TraceStore, file: ReadFile, sha256: str, submitted_by: str | None
+) -> tuple[int, bool]:
+    """(the import's id, whether it was read before)."""
+    row = session.scalar(select(ImportedTraceRow).where(ImportedTraceRow.sha256 == sha256).with_for_update())
+    if row is not None and row.status is ImportStatus.DONE:
+        return row.id, True
+    store.put(file.path)
+    if row is None:
+        called = plain_file_name(file.path.name)
+        row = ImportedTraceRow(
+            name=called,
+            file_name=called,
+            sha256=sha256,
+            size_bytes=file.path.stat().st_size,
+            submitted_by=submitted_by,
+            started_at=now(),
+        )
+        session.add(row)
+    row.trace_id = insert_trace(session, sha256, file.path.stat().st_size, file.read)
+    row.status, row.failure_kind, row.failure_message = ImportStatus.DONE, None, None
+    row.owner, row.lease_until, row.ended_at = None, None, now()
+    if row.spool is not None:
+        store.remove_waiting(row.spool)
+        row.spool = None
+    renew_trace_answers(session, row.id)
+    return row.id, False
+
+
+def _remove_unknown(db: Database, store: TraceStore, hashes: set[str]) -> None:
+    with db.begin() as session:
+        one_import_at_a_time(session)
+        known = set(session.scalars(select(TraceRow.sha256).where(TraceRow.sha256.in_(hashes))))
+        for sha256 in hashes - known:
+            store.remove(sha256)
