@@ -66,6 +66,7 @@ def _table(found: Page[ComparisonSummary]) -> list[int]:
         hide_index=True,
         column_config={
             "Comparison": st.column_config.TextColumn(width=190),
+            "Workload": st.column_config.TextColumn(width=250),
             "Answer": st.column_config.TextColumn(width=330),
             "Runs": st.column_config.NumberColumn(width=55),
             "State": st.column_config.MultiselectColumn(

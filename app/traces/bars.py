@@ -38,7 +38,9 @@ def bars_html(traces: Sequence[TraceFacts], *, base_key: str) -> str:
     title = (
         f'<div class="fs-section"><h2>Where the time goes</h2><span>kernel time by role, {escape(told)}</span></div>'
     )
-    return f'<div class="fs">{title}<div class="fs-bars">{rows}{axis(ticks, top)}</div>{legend(roles)}</div>'
+    return (
+        f'<div class="fs">{title}<div class="fs-bars fs-trace-bars">{rows}{axis(ticks, top)}</div>{legend(roles)}</div>'
+    )
 
 
 def role_times(trace: TraceFacts) -> Times:

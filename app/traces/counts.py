@@ -120,4 +120,4 @@ def _joined(found: Attribution | None) -> str:
         (found.unknown, "without a launch"),
     )
     told = ", ".join(f"{number:,} {words}" for number, words in parts if number)
-    return f"{percent(found.coverage or 0)}{f', {told}' if told else ''}"
+    return f"{percent(found.coverage or 0)}{f'<span class=wide>, {told}</span>' if told else ''}"

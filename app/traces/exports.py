@@ -20,7 +20,8 @@ from profiles.trace.summary import TraceSummary
 
 HEAD = (
     *("key", "trace", "kernel", "short_name", "role", "calls", "calls_per_step", "total_ns"),
-    *("min_ns", "p50_ns", "p95_ns", "max_ns", "launched_by", "modules", "sources", "doubtful"),
+    *("min_ns", "p50_ns", "p95_ns", "max_ns", "launched_by", "modules", "sources"),
+    *("calls_with_inferred_causes", "doubtful"),
 )
 
 
@@ -70,5 +71,6 @@ def _line(trace: ComparedTrace, kernel: SeenKernel) -> list[Value]:
         *("; ".join(map(str, kernel.per_step)) or None, kernel.total_ns),
         *(kernel.min_ns, kernel.p50_ns, kernel.p95_ns, kernel.max_ns),
         *("; ".join(kernel.launched_by), "; ".join(kernel.modules), "; ".join(kernel.sources)),
+        kernel.inferred,
         "; ".join(doubtful) or None,
     ]

@@ -54,7 +54,8 @@ def format_text(name: str) -> str:
 
 
 def rank_text(rank: Rank | None) -> str | None:
-    if rank is None:
+    """None also of a job of one process."""
+    if rank is None or (rank.rank == 0 and rank.world_size in {None, 1}):
         return None
     return f"rank {rank.rank}" + (f" of {rank.world_size}" if rank.world_size is not None else "")
 

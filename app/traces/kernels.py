@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
+from app.charts.causes import causes_html
 from app.charts.doubts import Doubts
 from app.charts.markup import full_name, missing, swatch
 from app.formatting import count
@@ -16,7 +17,6 @@ from profiles.trace.seen_kernels import SeenKernel
 
 SHOWN = 12
 MOST_ROWS = 400
-MOST_TOLD = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,24 +46,11 @@ def kernels_html(contents: TraceContents, doubts: Doubts, *, reasons: tuple[str,
 def kernel_name(kernel: SeenKernel) -> str:
     """The short name, which opens to the whole one and to operators, modules and lines of code around its launches."""
     short, whole = escape(printable(kernel.short_name)), full_name(kernel.name)
-    told = "".join(
-        f"<span>{words} {_listed(found)}</span>"
-        for words, found in (
-            ("launched by", kernel.launched_by),
-            ("in module", kernel.modules),
-            ("at", kernel.sources),
-        )
-        if found
-    )
+    told = causes_html(kernel.launched_by, kernel.modules, kernel.sources, inferred=bool(kernel.inferred))
     if short == whole and not told:
         return f'<code class="fs-kernel">{short}</code>'
     summary = f'<summary title="{whole}"><code class="fs-kernel">{short}</code></summary>'
     return f'<details class="fs-whole-name">{summary}<code>{whole}</code>{told}</details>'
-
-
-def _listed(found: Sequence[str]) -> str:
-    left = len(found) - MOST_TOLD
-    return ", ".join(map(full_name, found[:MOST_TOLD])) + (f" and {left} more" if left > 0 else "")
 
 
 def _table(body: str, frame: _Frame) -> str:

@@ -18,17 +18,22 @@ COMPARISONS_KEPT = 16
 
 @dataclass(frozen=True, slots=True)
 class ReadTrace:
-    """Known by its number: what a trace holds never changes."""
+    """Known by its number, as what a trace holds never changes, and by the host that is told or hidden."""
 
     key: str
     label: str
     trace_id: int | None
+    host: str | None
     summary: TraceSummary = field(compare=False)
     contents: TraceContents | None = field(compare=False)
 
 
 def readable(traces: Iterable[ComparedTrace]) -> list[ReadTrace]:
-    return [ReadTrace(t.key, t.label, t.trace_id, t.summary, t.contents) for t in traces if t.summary is not None]
+    return [
+        ReadTrace(t.key, t.label, t.trace_id, _host(t.contents), t.summary, t.contents)
+        for t in traces
+        if t.summary is not None
+    ]
 
 
 def side_by_side(traces: Iterable[ReadTrace], base_key: str | None) -> tuple[ReadTrace, ...]:
@@ -44,3 +49,7 @@ def told(traces: tuple[ReadTrace, ...], base_key: str | None) -> ComparedTraces:
     """Of at least two traces; a `base_key` that is none of theirs counts as none."""
     known = base_key if any(trace.key == base_key for trace in traces) else None
     return compared(traces, known)
+
+
+def _host(contents: TraceContents | None) -> str | None:
+    return contents.rank.host if contents is not None and contents.rank is not None else None

@@ -11,7 +11,7 @@ from app.charts.markup import full_name, key_box, missing
 from app.markup import mono
 from app.traces.bars import small_bar
 from app.traces.doubt import reasons
-from app.traces.facts import state_badge
+from app.traces.facts import rank_text, state_badge
 from app.traces.figures import count_cell, ratio_cell, time_cell, unit_for
 from db.views import ComparedTrace
 from profiles.comparison.figures import TimeUnit, percent
@@ -85,7 +85,8 @@ def _columns(frame: _Frame) -> tuple[tuple[str, str, str], ...]:
 def _row(one: TraceFacts, frame: _Frame) -> str:
     trace = frame.traces[one.key]
     name = f'{key_box(one.key, filled=one.baseline)} <code class="fs-name">{full_name(one.label)}</code>'
-    rank = f' <span class="fs-muted">rank {one.rank}</span>' if one.rank is not None else ""
+    told = rank_text(trace.contents.rank) if trace.contents is not None else None
+    rank = f' <span class="fs-muted">{told}</span>' if told else ""
     counts = [("num", one.kernels), ("num wide", one.copies), ("num wide", one.fills), ("num wide", one.launches)]
     counts += [("num wide", one.graph_launches)] if frame.graphs else []
     cells = [

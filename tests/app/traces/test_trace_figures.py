@@ -67,7 +67,7 @@ def test_steps_that_differ_are_told_as_unstable_and_never_averaged(tmp_path: Pat
 def test_kernels_before_the_recording_are_in_all_and_in_no_step() -> None:
     text = _text(_page(public("17_h100")))
     assert "1,029 kernels in 1 step, 31.8 ms of kernel time" in text
-    assert "Kernels 1,029 1,465 1 70 %, 436 from before the recording, by order" in text
+    assert "Kernels 1,029 1,465 1 70 % , 436 from before the recording, by order" in text
     assert "in doubt: kernels in all, kernel time" in text
 
 
