@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from profiles.comparison.figures import count, listed
+from profiles.comparison.figures import listed
 from profiles.comparison.traces.document import Change, CountDifference, KernelDifference, TraceDifference, What
 from profiles.comparison.traces.entry import Basis
 from profiles.comparison.traces.figures import unstable
@@ -70,9 +70,7 @@ def _named(what: str, kernels: tuple[KernelDifference, ...]) -> str | None:
     calls = [_figure_of(kernel, what) for kernel in kernels[:_MOST_NAMED]]
     names = [f"{kernel.short_name} ({number:,}×)" for kernel, number in zip(kernels, calls, strict=False)]
     more = len(kernels) - len(names)
-    return (
-        f"{what}: {count(len(kernels), 'kernel')} per step, {listed([*names, *([f'{more:,} more'] if more else [])])}"
-    )
+    return f"{what}, per step: {listed([*names, *([f'{more:,} more'] if more else [])])}"
 
 
 def _figure_of(kernel: KernelDifference, what: str) -> int:
@@ -89,7 +87,7 @@ def _calls(found: TraceDifference) -> str | None:
         for kernel in changed[:_MOST_NAMED]
     ]
     more = len(changed) - len(names)
-    return f"calls: of {count(len(changed), 'kernel')}, {listed([*names, *([f'{more:,} more'] if more else [])])}"
+    return f"calls, per step: {listed([*names, *([f'{more:,} more'] if more else [])])}"
 
 
 def _counted(counted: CountDifference) -> str | None:
