@@ -11,9 +11,10 @@ import pytest
 import torch
 from torch import Tensor
 
-from profiles.operations import attention
+from profiles.operations import attention, swiglu
 from profiles.operations.attention import Attention
 from profiles.operations.residual_rms_norm import ResidualRMSNorm, functional, unfused
+from profiles.operations.swiglu import SwiGLU
 from profiles.workload import DType, Workload
 from tests.profiles.measure.checking import Bench
 from tests.profiles.operations import small
@@ -263,6 +264,21 @@ def test_a_weight_that_is_overwritten_and_put_back_by_us(norm: Bench) -> None:
 
     refused(norm, wears_out, "it changes its weights")
     assert torch.equal(norm.inputs.weight, before)
+
+
+@pytest.mark.parametrize("dtype", list(DType))
+def test_weights_that_are_put_into_another_order(dtype: DType) -> None:
+    """Hidden units in another order compute the same; the variants after it would be measured on other weights."""
+    bench = Bench(small.swiglu(dtype))
+    before = bench.inputs.gate.clone()
+
+    def reorders(s: SwiGLU) -> Tensor:
+        for weight in (s.gate.T, s.up.T, s.down):  # [..., hidden]
+            weight.copy_(weight.roll(1, -1))
+        return swiglu.unfused(s)
+
+    refused(bench, reorders, "it changes its weights")
+    assert torch.equal(bench.inputs.gate, before)
 
 
 def test_weights_are_put_back_where_the_output_is_wrong_already(norm: Bench) -> None:
