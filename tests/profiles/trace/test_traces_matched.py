@@ -1,0 +1,325 @@
+"""Structural matches: which kernel stands for which where names differ, what stays open, and how far it is bounded."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from profiles.comparison.traces import alignment
+from profiles.comparison.traces.alignment import Aligned, align
+from profiles.comparison.traces.document import Ground, Match, Matching
+from profiles.comparison.traces.matching import match
+from profiles.trace.contents import Caller, TraceContents, contents
+from profiles.trace.model import Trace
+from profiles.trace.read import read_trace
+from profiles.trace.summary import TraceSummary, summarise
+
+if TYPE_CHECKING:
+    from conftest import Draft
+
+ReadDraft = Callable[["Draft"], Trace]
+Calls = Sequence[tuple[str | None, Sequence[str]]]  # an operator's call and the kernels that it launches, in order
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    key: str
+    label: str
+    summary: TraceSummary
+    contents: TraceContents | None
+
+
+Make = Callable[[str, Calls], Held]
+
+
+@pytest.fixture
+def make(draft: Draft, read_draft: ReadDraft) -> Make:
+    """A step of operator calls, each kernel 5 µs long, in A, 7 in other traces."""
+
+    def written(key: str, calls: Calls) -> Held:
+        fresh = type(draft)()
+        fresh.add("user_annotation", "ProfilerStep#1", 0, 1_000 * len(calls))
+        correlation = 0
+        for place, (operator, kernels) in enumerate(calls):
+            start = 1_000 * place
+            if operator:
+                fresh.operator(operator, start + 1, 900)
+            for kernel in kernels:
+                correlation += 1
+                fresh.launched(
+                    start + 20 * correlation % 800 + 5, correlation, name=kernel, duration=5 if key == "A" else 7
+                )
+        trace = read_draft(fresh)
+        return Held(key, key, summarise(trace), contents(trace))
+
+    return written
+
+
+def matched(one: Held, other: Held) -> Matching:
+    found = match(one, other)
+    assert found is not None
+    return found
+
+
+def sides(found: Match) -> tuple[list[str], list[str]]:
+    return [kernel.name for kernel in found.baseline], [kernel.name for kernel in found.candidate]
+
+
+NVIDIA = [
+    ("aten::embedding", ["indexSelectLargeIndex"]),
+    *[("aten::linear", ["sm90_xmma_gemm_bf16"]), ("aten::gelu", ["gelu_kernel<4>"])] * 3,
+    ("aten::scaled_dot_product_attention", ["flash_fwd_kernel"]),
+]
+AMD = [
+    ("aten::embedding", ["indexSelectLargeIndex"]),
+    *[("aten::linear", ["Cijk_Alik_Bljk"]), ("aten::gelu", ["gelu_kernel<8>"])] * 3,
+    ("aten::scaled_dot_product_attention", ["FillFunctor_elementwise", "attn_fwd"]),
+]
+
+
+def test_kernels_of_one_operator_at_one_place_stand_for_each_other(make: Make) -> None:
+    found = matched(make("A", NVIDIA), make("B", AMD))
+    by_operator = {one.operator: one for one in found.matches}
+    linear = by_operator["aten::linear"]
+    assert (linear.ground, linear.places, sides(linear)) == (
+        Ground.OPERATOR,
+        3,
+        (["sm90_xmma_gemm_bf16"], ["Cijk_Alik_Bljk"]),
+    )
+    assert (linear.time.baseline.value, linear.time.candidate.value, linear.time.ratio) == (15_000, 21_000, 1.4)
+    assert by_operator["aten::embedding"].ground is Ground.NAME
+    assert (found.baseline.matched, found.baseline.kernels) == (8, 8)
+    assert (found.candidate.matched, found.candidate.kernels) == (9, 9)
+    assert {one.operator: one.places for one in found.operators} == {
+        "aten::linear": 3,
+        "aten::gelu": 3,
+        "aten::embedding": 1,
+        "aten::scaled_dot_product_attention": 1,
+    }
+
+
+def test_one_kernel_may_face_several_of_the_same_call(make: Make) -> None:
+    found = matched(make("A", NVIDIA), make("B", AMD))
+    attention = next(one for one in found.matches if one.operator == "aten::scaled_dot_product_attention")
+    assert sides(attention) == (["flash_fwd_kernel"], ["FillFunctor_elementwise", "attn_fwd"])
+    assert attention.time.ratio == 14_000 / 5_000
+
+
+def test_what_only_one_side_does_is_left_over(make: Make) -> None:
+    more = [*NVIDIA, ("aten::softmax", ["softmax_warp_forward"])]
+    found = matched(make("A", NVIDIA), make("B", more))
+    assert [(kernel.name, kernel.calls) for kernel in found.candidate.unmatched] == [("softmax_warp_forward", 1)]
+    assert (found.baseline.unmatched, found.candidate.matched) == ((), 8)
+
+
+def test_what_could_as_well_be_another_stays_open(make: Make) -> None:
+    """One gemm here, two different ones there: which of them it became cannot be told."""
+    here = [("aten::a", ["first_norm"]), ("aten::mm", ["gemm_x"]), ("aten::z", ["last_relu"])]
+    there = [here[0], ("aten::mm", ["gemm_y"]), ("aten::mm", ["gemm_z"]), here[2]]
+    found = matched(make("A", here), make("B", there))
+    assert found.ambiguous == 1
+    assert [kernel.name for kernel in found.baseline.unmatched] == ["gemm_x"]
+    assert {kernel.name for kernel in found.candidate.unmatched} == {"gemm_y", "gemm_z"}
+
+
+def test_of_equal_repetitions_any_may_be_paired(make: Make) -> None:
+    """One layer more: which of them is the further one makes no difference."""
+    layer = [("aten::linear", ["gemm_x"]), ("aten::gelu", ["gelu_kernel"])]
+    found = matched(make("A", [*layer] * 2), make("B", [*layer] * 3))
+    assert (found.ambiguous, found.baseline.matched, found.candidate.matched) == (0, 4, 4)
+
+
+def test_a_role_alone_counts_beside_surer_matches_only(make: Make) -> None:
+    anchored = matched(
+        make("A", [(None, ["same_norm"]), (None, ["gemm_x"]), (None, ["other_softmax"])]),
+        make("B", [(None, ["same_norm"]), (None, ["Cijk_y"])]),
+    )
+    assert [(one.ground, sides(one)) for one in anchored.matches] == [
+        (Ground.NAME, (["same_norm"], ["same_norm"])),
+        (Ground.ROLE, (["gemm_x"], ["Cijk_y"])),
+    ]
+    alone = matched(make("A", [(None, ["gemm_x"]), (None, ["a_norm"])]), make("B", [(None, ["Cijk_y"])]))
+    assert (alone.matches, alone.baseline.matched) == ((), 0)
+
+
+def test_a_fusion_across_operators_is_matched_by_its_module(make: Make) -> None:
+    """`Mlp` runs three kernels here and one there; without the module nothing says that they belong together."""
+    here = [("aten::norm", ["layer_norm"]), ("aten::mul", ["mul_kernel"]), ("aten::silu", ["silu_kernel"])]
+    there = [("aten::norm", ["layer_norm"]), ("fused", ["triton_red_fused_mul_silu_sum_0"])]
+    one, other = make("A", [*here, ("aten::z", ["last_copy"])]), make("B", [*there, ("aten::z", ["last_copy"])])
+    assert matched(one, other).baseline.matched == 2
+    within = [in_module(held, {"mul", "silu", "fused"}) for held in (one, other)]
+    found = matched(*within)
+    fused = next(match for match in found.matches if match.ground is Ground.MODULE)
+    assert sides(fused) == (["mul_kernel", "silu_kernel"], ["triton_red_fused_mul_silu_sum_0"])
+    assert fused.module == "Mlp"
+    assert (found.baseline.matched, found.candidate.matched) == (4, 3)
+
+
+def in_module(held: Held, operators: set[str]) -> Held:
+    """The same, with the calls of these operators within a module."""
+    assert held.contents is not None
+    callers = tuple(
+        Caller(operators=caller.operators, module="Mlp" if caller.operators[-1].split("::")[-1] in operators else None)
+        for caller in held.contents.callers
+    )
+    return Held(held.key, held.label, held.summary, msgspec.structs.replace(held.contents, callers=callers))
+
+
+def test_nothing_is_matched_with_nothing(make: Make) -> None:
+    assert match(make("A", NVIDIA), make("B", [])) is None
+
+
+def score_of(one: Sequence[int], other: Sequence[int]) -> alignment.Score:
+    return lambda at, low, high: np.array([worth(one[at], value) for value in other[low : high + 1]], np.int32)
+
+
+def worth(one: int, other: int) -> int:
+    if one == other:
+        return 16
+    return 8 if one // 2 == other // 2 else 2 if one % 2 == other % 2 else 0
+
+
+def aligned(one: Sequence[int], other: Sequence[int]) -> Aligned:
+    return align(score_of(one, other), (np.array(one, np.int64), np.array(other, np.int64)))
+
+
+def best_alignments(one: Sequence[int], other: Sequence[int]) -> tuple[int, list[tuple[tuple[int, int], ...]]]:
+    """All of the highest worth, found by trying every one."""
+    best, found = 0, [()]
+
+    def go(at: int, column: int, total: int, pairs: tuple[tuple[int, int], ...]) -> None:
+        nonlocal best, found
+        if at == len(one):
+            if total >= best:
+                found = [*found, pairs] if total == best else [pairs]
+                best = total
+            return
+        go(at + 1, column, total, pairs)
+        for place in range(column, len(other)):
+            if points := worth(one[at], other[place]):
+                go(at + 1, place + 1, total + points, (*pairs, (at, place)))
+
+    go(0, 0, 0, ())
+    return best, found
+
+
+values = st.lists(st.integers(0, 4), max_size=5)
+
+
+@given(one=values, other=values)
+@settings(max_examples=150, deadline=None)
+def test_an_alignment_is_the_best_and_knows_what_is_ambiguous(one: list[int], other: list[int]) -> None:
+    found = aligned(one, other)
+    pairs = sorted((*found.pairs, *found.ambiguous))
+    best, all_best = best_alignments(one, other)
+    assert sum(worth(one[at], other[place]) for at, place in pairs) == best
+    for at, place in pairs:
+        partners = {other[q] for each in all_best for p, q in each if p == at}
+        facing = {one[p] for each in all_best for p, q in each if q == place}
+        assert ((at, place) in found.ambiguous) == (len(partners) > 1 or len(facing) > 1)
+
+
+@given(one=st.lists(st.integers(0, 4), max_size=14), other=st.lists(st.integers(0, 4), max_size=14))
+@settings(max_examples=60, deadline=None)
+def test_within_a_band_pairs_still_rise_and_may_be_paired(one: list[int], other: list[int]) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(alignment, "MOST_CELLS", 12)
+        found = aligned(one, other)
+    pairs = sorted((*found.pairs, *found.ambiguous))
+    assert all(at < after[0] and place < after[1] for (at, place), after in pairwise(pairs))
+    assert all(worth(one[at], other[place]) for at, place in pairs)
+
+
+def test_thousands_of_kernels_are_laid_side_by_side_in_bounded_work() -> None:
+    """8,000 against 8,000 would be 64 million cells; a band of 6 million still finds what has moved a little."""
+    one = np.arange(8_000) % 41
+    other = np.delete(one, np.arange(0, 8_000, 97))
+    looked_at = 0
+
+    def score(at: int, low: int, high: int) -> alignment.Scores:
+        nonlocal looked_at
+        looked_at += high - low + 1
+        return np.where(other[low : high + 1] == one[at], 16, 0).astype(np.int32)
+
+    assert len(align(score, (one, other)).pairs) == len(other)
+    assert looked_at < 4 * alignment.MOST_CELLS
+
+
+def raw_operators(path: Path) -> tuple[Counter[str], dict[str, int]]:
+    """Kernels of ProfilerStep#6, and their ns, by the outermost operator around their launch; from raw JSON alone."""
+    events = json.loads(gzip.decompress(path.read_bytes()))["traceEvents"]
+    (mark,) = [e for e in events if e.get("name") == "ProfilerStep#6" and e.get("cat") == "user_annotation"]
+    calls = {
+        e["args"]["correlation"]: e for e in events if "Launch" in e.get("name", "") and "correlation" in e["args"]
+    }
+    outermost = _outermost([e for e in events if e.get("cat") == "cpu_op"])
+    counted: Counter[str] = Counter()
+    times: dict[str, int] = {}
+    for kernel in (e for e in events if e.get("cat") == "kernel"):
+        call = calls.get(kernel["args"]["correlation"])
+        if call is not None and mark["ts"] <= call["ts"] < mark["ts"] + mark["dur"]:
+            starts, found = outermost[call["tid"]]
+            operator = found[bisect_right(starts, call["ts"]) - 1]
+            assert operator["ts"] <= call["ts"] < operator["ts"] + operator["dur"]
+            counted[operator["name"]] += 1
+            times[operator["name"]] = times.get(operator["name"], 0) + round(kernel["dur"] * 1000)
+    return counted, times
+
+
+def _outermost(operators: list[dict[str, Any]]) -> dict[Any, tuple[list[float], list[dict[str, Any]]]]:
+    by_thread: dict[Any, tuple[list[float], list[dict[str, Any]]]] = {}
+    for operator in sorted(operators, key=lambda one: (one["ts"], -one["dur"])):
+        starts, found = by_thread.setdefault(operator["tid"], ([], []))
+        if not found or operator["ts"] >= found[-1]["ts"] + found[-1]["dur"]:
+            starts.append(operator["ts"])
+            found.append(operator)
+    return by_thread
+
+
+@pytest.mark.parametrize(
+    ("names", "kernels"),
+    [
+        (("15_h100_bert_small_infer.json.gz", "16_mi300x_bert_small_infer.json.gz"), (60, 60)),
+        (("17_h100_qwen05b_decode_orphans.json.gz", "18_mi300x_qwen05b_decode_orphans.json.gz"), (1_029, 1_053)),
+    ],
+)
+def test_public_pairs_of_two_vendors_are_matched_operator_by_operator(
+    public_traces: Path, names: tuple[str, str], kernels: tuple[int, int]
+) -> None:
+    raw = [raw_operators(public_traces / name) for name in names]
+    traces = [read_trace(public_traces / name) for name in names]
+    held = [Held(key, key, summarise(trace), contents(trace)) for key, trace in zip("AB", traces, strict=True)]
+    found = matched(held[0], held[1])
+    assert (found.baseline.matched, found.candidate.matched) == kernels
+    assert (found.ambiguous, found.cut, found.baseline.unmatched) == (0, 0, ())
+    times = {one.operator: (one.time.baseline.value, one.time.candidate.value) for one in found.operators}
+    assert times == {name: (raw[0][1][name], raw[1][1][name]) for name in raw[0][1]}
+    for operator in raw[0][0]:
+        of_operator = [one for one in found.matches if one.operator == operator]
+        assert sum(kernel.calls for one in of_operator for kernel in one.baseline) == raw[0][0][operator]
+        assert sum(kernel.calls for one in of_operator for kernel in one.candidate) == raw[1][0][operator]
+
+
+def test_traces_of_different_models_have_next_to_nothing_in_common(public_traces: Path) -> None:
+    """A ResNet's training on an MI210 without operators, and a language model's decoding in a graph."""
+    names = ("25_mi210_gpu_only_no_cpu_ops.json.gz", "21_mi300x_sglang_decode_hipgraph.json.gz")
+    traces = [read_trace(public_traces / name) for name in names]
+    held = [Held(key, key, summarise(trace), contents(trace)) for key, trace in zip("AB", traces, strict=True)]
+    found = matched(held[0], held[1])
+    assert found.baseline.matched_ns < found.baseline.total_ns / 50
+    again = matched(held[0], held[1])
+    assert again == found
