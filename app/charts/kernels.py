@@ -6,12 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 
+from app.charts.causes import causes_html
 from app.charts.launch import launch_cell
 from app.charts.markup import doubted, full_name, missing, swatch
 from app.formatting import count
 from profiles.comparison.figures import TimeUnit, percent
 from profiles.comparison.recording import times_doubt
 from profiles.comparison.roles import share, traced_ns
+from profiles.recorded import KernelCauses
 from profiles.results import KernelUse, Run
 
 IN_ORDER = 14
@@ -29,14 +31,14 @@ class _Frame:
     whole_ns: int
     longest_ns: int
     launches: bool
-    launched_by: Mapping[int, Sequence[str]]
+    causes: Mapping[int, KernelCauses]
 
 
 def kernels_html(run: Run, *, unit: TimeUnit, stages: int, on_cpu: bool) -> str:
     """In launch order while the list is short, else the longest first with the rest folded."""
     longest = max((use.total_ns for use in run.kernels), default=0)
     launches = any(use.block is not None for use in run.kernels)
-    frame = _Frame(unit, stages, on_cpu, traced_ns(run), longest, launches, _launched_by(run))
+    frame = _Frame(unit, stages, on_cpu, traced_ns(run), longest, launches, _causes(run))
     few = len(run.kernels) <= IN_ORDER
     ordered = sorted(run.kernels, key=lambda use: use.position if few else -use.total_ns)
     shown, rest = (ordered, []) if few else (ordered[:SHOWN], ordered[SHOWN:])
@@ -44,10 +46,11 @@ def kernels_html(run: Run, *, unit: TimeUnit, stages: int, on_cpu: bool) -> str:
     return f'<div class="fs">{_table(body, frame)}{_folded(rest, frame)}</div>'
 
 
-def _launched_by(run: Run) -> Mapping[int, Sequence[str]]:
-    """By the kernel's position."""
-    told = run.recorded.launched_by if run.recorded is not None else ()
-    return {use.position: operators for use, operators in zip(run.kernels, told, strict=False)}
+def _causes(run: Run) -> Mapping[int, KernelCauses]:
+    """By the kernel's position; of runs that were stored before they were kept, the operators alone."""
+    operators = run.recorded.launched_by if run.recorded is not None else ()
+    told = run.causes or tuple(KernelCauses(operators=found) for found in operators)
+    return {use.position: causes for use, causes in zip(run.kernels, told, strict=False)}
 
 
 def _table(body: str, frame: _Frame) -> str:
@@ -73,7 +76,7 @@ def _row(use: KernelUse, frame: _Frame) -> str:
     launch = f'<td class="wide num fs-muted">{launch_cell(use)}</td>' if frame.launches else ""
     span = f"over the traced passes {frame.unit.span(use.min_ns, use.max_ns)} {frame.unit.symbol}"
     return (
-        f'<tr><th scope="row">{_name(use, frame.launched_by.get(use.position, ()))}</th>'
+        f'<tr><th scope="row">{_name(use, frame.causes.get(use.position, KernelCauses()), on_cpu=frame.on_cpu)}</th>'
         f'<td class="wide fs-muted fs-nowrap">{swatch(use.role)} {use.role}</td>{stage}'
         f'<td class="num">{count(use.calls)}</td>'
         f'<td class="num" title="{escape(span)}">{frame.unit.write(use.total_ns)}</td>'
@@ -82,11 +85,10 @@ def _row(use: KernelUse, frame: _Frame) -> str:
     )
 
 
-def _name(use: KernelUse, launched_by: Sequence[str]) -> str:
-    """The short name, which opens to the whole one with its template parameters, and to the operators that launched
-    it."""
+def _name(use: KernelUse, causes: KernelCauses, *, on_cpu: bool) -> str:
+    """The short name, which opens to the whole one with its template parameters, and to what launched it."""
     short, whole = escape(use.short_name), full_name(use.name)
-    told = f"<span>launched by {', '.join(map(full_name, launched_by))}</span>" if launched_by else ""
+    told = causes_html(causes.operators, causes.modules, causes.sources, inferred=causes.inferred, on_cpu=on_cpu)
     if short == whole and not told:
         return f'<code class="fs-kernel">{short}</code>'
     summary = f'<summary title="{whole}"><code class="fs-kernel">{short}</code></summary>'

@@ -11,6 +11,7 @@ from profiles.trace.printable import printable
 
 NOT_RECORDED = "–"
 LONGEST_NAME = 4_000
+PATH_START, PATH_END = 24, 47  # characters of a path that stay when its middle goes
 TAGS = {Kind.MONO: ("<code>", "</code>"), Kind.STRONG: ("<strong>", "</strong>"), Kind.MUTED: ("<small>", "</small>")}
 
 
@@ -48,6 +49,14 @@ def full_name(name: str) -> str:
     text = printable(name[:LONGEST_NAME])
     rest = len(name) - LONGEST_NAME
     return escape(text if rest <= 0 else f"{text}… ({rest:,} more characters)")
+
+
+def cut_in_the_middle(path: str) -> str:
+    """A long path without its middle, whole on hover: what tells it apart stands at its end."""
+    if len(path) <= PATH_START + PATH_END + 1:
+        return full_name(path)
+    start, end = printable(path[:PATH_START]), printable(path[-PATH_END:])
+    return f'<span title="{full_name(path)}">{escape(start)}…{escape(end)}</span>'
 
 
 def doubted(figure: str, reason: str | None) -> str:

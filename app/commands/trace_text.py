@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from app.commands.kernel_lines import kernel_lines
 from app.commands.output import table
 from profiles.comparison.figures import percent, prose_time
 from profiles.recorded import Attribution, Idle
@@ -13,7 +14,7 @@ from profiles.trace.wording import counted
 
 NOT_KNOWN = "not known"
 DOUBT = "?"
-OPERATORS, LONGEST, GROUPS = 3, 80, 3
+GROUPS = 3
 
 
 def described(summary: TraceSummary) -> list[str]:
@@ -129,19 +130,7 @@ def _steps(summary: TraceSummary) -> list[str]:
 def _kernels(summary: TraceSummary) -> list[str]:
     if not summary.kernel_table:
         return []
-    mark = _mark(summary, "kernel_sum_ns")
-    rows = [
-        (
-            row.short_name,
-            str(row.role),
-            f"{row.calls:,}",
-            prose_time(row.total_ns) + mark,
-            printable(", ".join(row.launched_by[:OPERATORS])[:LONGEST]),
-        )
-        for row in summary.kernel_table
-    ]
-    titles = ("kernel", "role", "calls", "in all", "launched by")
-    return ["", *table(titles, rows, right=(False, False, True, True, False))]
+    return ["", *kernel_lines(summary.kernel_table, doubt=_mark(summary, "kernel_sum_ns"))]
 
 
 def _health(summary: TraceSummary) -> list[str]:

@@ -18,7 +18,7 @@ from profiles.comparison.figures import MICROSECONDS
 from profiles.comparison.ledger import ledger
 from profiles.comparison.speed import By
 from profiles.comparison.table import rows
-from profiles.recorded import Attribution, GapCause, Idle, Recorded
+from profiles.recorded import Attribution, GapCause, Idle, KernelCauses, Recorded
 from profiles.results import Finding, Run
 from tests.profiles.comparison.ladder import ladder_runs, results
 
@@ -101,6 +101,23 @@ def test_a_kernel_opens_to_its_whole_name_and_the_operators_that_launched_it() -
     html = kernels_html(msgspec.structs.replace(run, recorded=told), unit=MICROSECONDS, stages=5, on_cpu=False)
     assert html.count("launched by") == 1
     assert "launched by aten::bmm, &lt;b&gt;op&lt;/b&gt;" in html
+
+
+def test_a_kernel_opens_to_modules_and_lines_and_says_when_they_are_inferred() -> None:
+    run = _run()
+    line = f"net/{'deep/' * 30}<b>\u202e.py(3): forward"
+    modules = tuple(f"Net.layers.{number}" for number in range(9))
+    told = KernelCauses(operators=("aten::bmm",), modules=modules, sources=(line,), inferred=True)
+    html = kernels_html(msgspec.structs.replace(run, causes=(told,)), unit=MICROSECONDS, stages=5, on_cpu=False)
+    assert "in module Net.layers.0, Net.layers.1" in html
+    assert "Net.layers.5 and 3 more</span>" in html
+    whole = f"net/{'deep/' * 30}&lt;b&gt;\\u202e.py(3): forward"
+    assert f'at <span title="{whole}">net/deep/deep/deep/deep/…' in html
+    assert html.count("inferred from an uncaptured pass of the same kernels") == 1
+    own = msgspec.structs.replace(told, inferred=False)
+    assert "inferred" not in kernels_html(
+        msgspec.structs.replace(run, causes=(own,)), unit=MICROSECONDS, stages=5, on_cpu=True
+    )
 
 
 def test_idle_time_is_marked_where_records_of_the_gpu_were_left_out() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -87,3 +88,22 @@ def test_the_list_is_printed_and_written_only_where_asked_for(
     assert (row["name"], row["launched_by"]) == ("gemm_kernel", ["aten::mm"])
     assert main(["trace", str(file), "--kernels"]) == 0
     assert "aten::mm" in capsys.readouterr().out
+
+
+def test_the_list_tells_modules_and_lines_where_the_file_does(
+    draft: Draft, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    draft.add("python_function", "nn.Module: Net_0", 90, 100)
+    draft.add("python_function", f"net/{'deep/' * 20}file\u202e.py(3): forward", 91, 90)
+    draft.launched(110, 1, name="gemm_kernel")
+    file = tmp_path / "trace.json"
+    file.write_text(draft.text())
+    assert main(["trace", str(file), "--kernels"]) == 0
+    head, row = next(pair for pair in pairwise(capsys.readouterr().out.splitlines()) if "in module" in pair[0])
+    assert "inferred" not in head
+    assert "Net_0" in row
+    assert "net/deep/deep/de…" in row
+    assert "file\\u202e.py(3): forward" in row
+    assert main(["trace", str(file), "--kernels", "--json"]) == 0
+    (kernel,) = json.loads(capsys.readouterr().out)["kernel_table"]
+    assert (kernel["modules"], kernel["inferred"]) == (["Net_0"], 0)
