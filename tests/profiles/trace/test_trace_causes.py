@@ -80,7 +80,7 @@ def test_a_launch_has_its_modules_from_outside_in_and_the_users_innermost_line(
     ("line", "is_users"),
     [
         ("train.py(7): <module>", True),
-        ("/home/me/project/train.py(7): main", True),
+        ("/srv/project/train.py(7): main", True),
         ("transformers/models/bert.py(50): forward", True),
         ("/usr/lib/python3.11/site-packages/vllm/worker.py(9): run", True),
         ("<ipython-input-3-abc>(2): f", True),
