@@ -41,7 +41,8 @@ def record_uncaptured(subject: Subject, device: torch.device) -> str | None:
             subject.call()  # torch leaves its warm-up state at the next call: not in anybody's measurement
             synchronise(device)
     except Exception as error:  # noqa: BLE001 - an extra pass through hooks, and through private state of torch
-        return f"no uncaptured pass, so that operators of replays are unknown: {type(error).__name__}: {error}"
+        told = f"{type(error).__name__}: {error}".splitlines()[0]
+        return f"no uncaptured pass, so that modules, lines and operators of replays are unknown: {told}"
     return None
 
 
