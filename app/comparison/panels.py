@@ -54,7 +54,7 @@ def timeline_panel(rows: Sequence[ComparedRow], *, suffix: str, choice: Choice, 
 
 def _elsewhere(entries: Sequence[ComparedRun]) -> str:
     """Ways to History's list of traces, which takes the one that is pressed along."""
-    ways = " ".join(
+    ways = " · ".join(
         link(entry.key, address(HISTORY, **query([(RUN, entry.run_id)])))
         for entry in entries
         if entry.run_id is not None

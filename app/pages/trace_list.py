@@ -8,11 +8,12 @@ import streamlit as st
 
 from app import addresses, context
 from app.formatting import moment, plural
-from app.markup import Tone
+from app.markup import Tone, link, page
 from app.pages import links, selection
 from app.pages.comparison_list import compare_traces
 from app.pages.grid import ROW_PX, height
 from app.pages.paging import current, pager
+from app.traces.beside import LIST as TRACES
 from app.traces.beside import Beside, asked
 from app.traces.counts import per_step_text
 from app.traces.facts import STATES, device_words, format_text, size_text
@@ -20,6 +21,7 @@ from app.traces.panel import import_panel
 from db import imports
 from db.trace_comparisons import IMPORT
 from db.views import HistoryFilter, ImportedTrace, ImportStatus, Page
+from profiles.comparison.figures import listed
 from profiles.trace.printable import printable
 
 LIST = "traces"
@@ -102,7 +104,7 @@ def _actions(selected: Sequence[ImportedTrace], *, shown: Sequence[ImportedTrace
     beside = asked()
     number = len(selected) + len(beside)
     label = "Open" if number < 2 else f"Compare {number} traces"
-    if st.button(label, type="primary", disabled=not selected, key="compare-traces"):
+    if st.button(label, type="primary", disabled=number < 1 or (number == 1 and not selected), key="compare-traces"):
         if beside or len(selected) > 1:
             _compare(selected, beside)
         else:
@@ -111,13 +113,15 @@ def _actions(selected: Sequence[ImportedTrace], *, shown: Sequence[ImportedTrace
     if one is not None:
         st.link_button("Raw file", f"api/v1/traces/{one.id}/raw", key="raw")
     selection.clear_button(LIST, selected)
+    if beside:
+        st.html(page(link("Leave them out", addresses.address(addresses.HISTORY, list=TRACES))), width="content")
     told = (_what_happens(selected, beside), selection.elsewhere(selected, shown))
     st.caption(", ".join(filter(None, told)))
 
 
 def _what_happens(selected: Sequence[ImportedTrace], beside: Sequence[Beside]) -> str:
     if beside and not selected:
-        return f"Select what to put beside {' and '.join(one.label for one in beside)}."
+        return f"Select what to put beside {listed([one.label for one in beside])}."
     if not selected:
         return "Select one to open it; select several to put them side by side."
     if len(selected) + len(beside) == 1:
@@ -125,7 +129,7 @@ def _what_happens(selected: Sequence[ImportedTrace], beside: Sequence[Beside]) -
             plural(selected[0].summary.kernels, "kernel") if selected[0].summary and selected[0].summary.kernels else ""
         )
     devices = {device_words(trace.summary) for trace in selected if trace.summary is not None}
-    told = ["side by side" + (f", with {' and '.join(one.label for one in beside)}" if beside else "")]
+    told = ["side by side" + (f", with {listed([one.label for one in beside])}" if beside else "")]
     told += ["different devices: kernels are matched by operator and order"] if len(devices) > 1 else []
     refused = sum(trace.status is ImportStatus.FAILED for trace in selected)
     return ", ".join([*told, *([f"{refused} of them refused"] if refused else [])])

@@ -60,7 +60,8 @@ def _answer(shown: Sequence[ReadTrace], found: ComparedTraces) -> Answer:
 
 
 def _one_so_far(view: ComparisonView, choice: Choice, *, token: str | None) -> None:
-    for trace in view.traces:
+    """What is read first, then what was refused."""
+    for trace in sorted(view.traces, key=lambda trace: trace.summary is None):
         if not trace.pending:
             single(trace, choice, token=token)
 
