@@ -44,9 +44,10 @@ DOING = {
 class MeasureSpec(msgspec.Struct, frozen=True, kw_only=True):
     """`device` is `cpu` or `cuda:N`; traces are written into `directory`; events go to descriptor `events_fd`.
 
-    `ceilings` asks for the device's ceilings first, unless the environment's digest is among `ceilings_known`; `twins`
-    for every variant to be timed twice, as if it were two. `silence_s` is the longest time without an event: the child
-    then ends the process that hangs, whose variant it alone knows for certain.
+    `ceilings` asks for the device's ceilings first, unless the environment's digest is among `ceilings_known`;
+    `windows_known` are what windows held in earlier trials (ns, by the environment's digest), which is not measured
+    again; `twins` asks for every variant to be timed twice, as if it were two. `silence_s` is the longest time without
+    an event: the child then ends the process that hangs, whose variant it alone knows for certain.
     """
 
     workload: Workload
@@ -57,6 +58,7 @@ class MeasureSpec(msgspec.Struct, frozen=True, kw_only=True):
     events_fd: int
     ceilings: bool = False
     ceilings_known: tuple[str, ...] = ()
+    windows_known: dict[str, float] = {}
     twins: bool = False
     silence_s: float | None = None
 

@@ -38,7 +38,10 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bench:
-    """Where and how a worker measures. `program` is the measuring program, another one in tests of the protocol."""
+    """Where and how a worker measures. `program` is the measuring program, another one in tests of the protocol.
+
+    `windows` are what this process's trials took off times on the device, by environment: found once, not every time.
+    """
 
     settings: Settings
     worker: str
@@ -46,6 +49,7 @@ class Bench:
     pace: Pace = field(default_factory=Pace)
     limits: Limits = field(default_factory=Limits)
     program: tuple[str, ...] = MEASURE
+    windows: dict[str, float] = field(default_factory=dict)
 
 
 def attempt_trial(bench: Bench, trial_id: int) -> None:
@@ -95,9 +99,12 @@ class _Attempt:
             cancelled=lambda: heart.says_stop or self.stopping.is_set(),
             on_ceilings=self._keep_ceilings,
             ceilings_known=environments_with_ceilings(self.db),
+            windows_known=self.bench.windows,
             limits=self.bench.limits,
             program=self.bench.program,
         )
+        if outcome.environment is not None and outcome.window_ns is not None:
+            self.bench.windows[outcome.environment.digest] = outcome.window_ns
         if heart.lost.is_set():
             log.warning("trial %d: given to another worker meanwhile", self.trial_id)
         elif not outcome.cancelled:

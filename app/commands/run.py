@@ -96,6 +96,7 @@ class _Measurement:
     twins: bool = False
     environment: Environment | None = None
     ceilings: Ceilings | None = None
+    windows: dict[str, float] = field(default_factory=dict)
     traces: dict[str, Path] = field(default_factory=dict)
     artefacts: dict[str, Path] = field(default_factory=dict)
 
@@ -136,11 +137,14 @@ class _Measurement:
                 twins=self.twins,
                 on_ceilings=self._learn_ceilings if self.ceilings is None else None,
                 ceilings_known=ceilings_cache.known(),
+                windows_known=self.windows,
             )
         except TrialError as error:
             if self.environment is None:
                 raise
             return Trial(workload=trial.workload, runs=_all_failed(trial, error.failure))
+        if outcome.environment is not None and outcome.window_ns is not None:
+            self.windows[outcome.environment.digest] = outcome.window_ns
         return Trial(workload=trial.workload, runs=outcome.runs)
 
     def _learn(self, environment: Environment) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -39,11 +39,13 @@ class TrialError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrialOutcome:
-    """`runs` are in the request's order; `environment` is None where no child started."""
+    """`runs` are in the request's order; `environment` is None where no child started. `window_ns` is what was taken
+    off times on the device; None where nothing was."""
 
     runs: tuple[Run, ...]
     environment: Environment | None
     cancelled: bool
+    window_ns: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,6 +71,7 @@ def measure_trial(
     cancelled: Callable[[], bool],
     on_ceilings: Callable[[Ceilings], None] | None = None,
     ceilings_known: Collection[str] = (),
+    windows_known: Mapping[str, float] | None = None,
     twins: bool = False,
     limits: Limits = Limits(),  # noqa: B008 - frozen
     program: tuple[str, ...] = MEASURE,
@@ -78,7 +81,8 @@ def measure_trial(
     What a variant does ends up in its run. TrialError where the first child cannot even start. When `cancelled` turns
     true, all processes are gone within 2 s and the variants without a run are told as cancelled. The calling thread is
     the children's parent: it must be the one that lives on. The device's ceilings are measured where `on_ceilings`
-    wants to be told them, unless the digest of the environment that turns up is among `ceilings_known`; with `twins`
+    wants to be told them, unless the digest of the environment that turns up is among `ceilings_known`; `windows_known`
+    has by such digests what earlier trials took off times on the device, which costs seconds to find. With `twins`
     every variant is timed twice, as if it were two.
     """
     hearer = Hearer(
@@ -98,6 +102,7 @@ def measure_trial(
         program=program,
         twins=twins,
         known_environments=tuple(ceilings_known),
+        windows_known=dict(windows_known or {}),
     )
     return trial.measure()
 
@@ -114,6 +119,8 @@ class _Trial:
     twins: bool = False
     ceilings_known: bool = False
     known_environments: tuple[str, ...] = ()
+    windows_known: dict[str, float] = field(default_factory=dict)
+    window_ns: float | None = None
     environment: Environment | None = None
     told: dict[str, Run] = field(default_factory=dict)
     again: set[str] = field(default_factory=set)
@@ -133,7 +140,9 @@ class _Trial:
         finally:
             completions.close()
         runs = tuple(self.told[variant] for variant in self.request.variants if variant in self.told)
-        return TrialOutcome(runs=runs, environment=self.environment, cancelled=self.cancelled)
+        return TrialOutcome(
+            runs=runs, environment=self.environment, cancelled=self.cancelled, window_ns=self.window_ns
+        )
 
     def _plan_batches(self, variants: tuple[str, ...]) -> None:
         alone = self.plan.order is Order.ISOLATED or self.deaths >= DEATHS_BEFORE_ISOLATION
@@ -186,6 +195,7 @@ class _Trial:
             events_fd=-1,
             ceilings=self.hearer.on_ceilings is not None and not self.ceilings_known,
             ceilings_known=self.known_environments,
+            windows_known=self.windows_known,
             twins=self.twins,
             silence_s=self.limits.silence_s,
         )
@@ -202,6 +212,7 @@ class _Trial:
                 self.hearer.on_progress(event)
             else:
                 run = checked(event.run, self.request.workload, self.environment)
+                self._learn_window(run)
                 completions.add(msgspec.structs.replace(event, run=run))
 
     def _learn(self, environment: Environment) -> None:
@@ -213,6 +224,12 @@ class _Trial:
         if self.hearer.on_ceilings is not None and not self.ceilings_known:
             self.ceilings_known = True
             self.hearer.on_ceilings(ceilings)
+
+    def _learn_window(self, run: Run) -> None:
+        """For the trial's next child too: an isolated plan has one for each variant."""
+        if run.conditions is not None and run.conditions.window_ns is not None and self.environment is not None:
+            self.window_ns = run.conditions.window_ns
+            self.windows_known[self.environment.digest] = self.window_ns
 
     def _settle(self, completions: Completions) -> None:
         """Wait for the parser before the next child: the device is free, and no time is taken while it parses."""

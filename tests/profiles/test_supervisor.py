@@ -49,6 +49,7 @@ class Listener:
         cancelled: Callable[[], bool] = lambda: False,
         limits: Limits = LIMITS,
         device: str = "cpu",
+        windows: dict[str, float] | None = None,
     ) -> TrialOutcome:
         return measure_trial(
             TrialRequest(workload=SWIGLU, variants=variants),
@@ -60,6 +61,7 @@ class Listener:
             on_run=self.measured.append,
             cancelled=cancelled,
             limits=limits,
+            windows_known=windows,
             program=("module", "tests.stand_in", *acts),
         )
 
@@ -304,3 +306,15 @@ def test_a_module_under_the_lifeline_ends_when_its_standard_input_closes(tmp_pat
     process.stdin.close()
     assert process.wait(2.0) == -signal.SIGKILL
     process.stdout.close()
+
+
+def test_what_windows_hold_is_found_once_for_all_children_and_for_later_trials(tmp_path: Path) -> None:
+    first, second = Listener(tmp_path), Listener(tmp_path)
+    acts = ("a=window", "b=window")
+    found = first.measure("a", "b", acts=acts, order=Order.ISOLATED)
+    assert found.window_ns is not None
+    assert found.environment is not None
+    later = second.measure("a", acts=acts, windows={found.environment.digest: found.window_ns})
+    taken_off = [run.conditions and run.conditions.window_ns for run in (*first.measure_order, *second.measure_order)]
+    assert taken_off == [found.window_ns] * 3
+    assert later.window_ns == found.window_ns
