@@ -43,13 +43,32 @@ class Estimate:
 
 
 def build_medians(samples: Sequence[float], builds: Sequence[int]) -> dict[int, float]:
-    """The median of each build's samples, in the samples' unit. `builds` tells of each sample where it was taken."""
+    """The median of each build's samples, in the samples' unit. `builds` tells of each sample where it was taken.
+
+    A device's clock ticks (every 32 ns on an H200): within equal samples the median is interpolated, as that of a
+    grouped frequency distribution. Rounded to a tick it would be wrong in the same way in every build.
+    """
     if len(samples) != len(builds):
         raise ValueError(f"{len(samples)} samples with {len(builds)} builds; each sample needs its own")
     grouped: dict[int, list[float]] = {}
     for sample, build in zip(samples, builds, strict=True):
         grouped.setdefault(build, []).append(sample)
-    return {build: statistics.median(taken) for build, taken in grouped.items()}
+    tick = _tick(samples)
+    return {build: _median(taken, tick) for build, taken in grouped.items()}
+
+
+def _median(taken: list[float], tick: float) -> float:
+    """Interpolated where its value was measured more than once."""
+    middle = statistics.median(taken)
+    return statistics.median_grouped(taken, tick) if taken.count(middle) > 1 else middle
+
+
+def _tick(samples: Sequence[float]) -> float:
+    """The least distance between different samples where some are equal; 0 where the clock is finer than the noise."""
+    distinct = sorted(set(samples))
+    if len(distinct) in (1, len(samples)):
+        return 0.0
+    return min(after - before for before, after in pairwise(distinct))
 
 
 def half_width(

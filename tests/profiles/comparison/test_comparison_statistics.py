@@ -28,6 +28,21 @@ def test_samples_without_a_build_are_refused() -> None:
         build_medians([1.0, 2.0, 3.0], [0, 0])
 
 
+@pytest.mark.parametrize("duration_ns", [10_004.0, 10_008.0, 10_023.0])
+def test_a_clock_that_ticks_every_32_ns_does_not_move_the_time_of_a_build(duration_ns: float) -> None:
+    generator = np.random.default_rng(5)
+    starts = generator.uniform(0, 1e6, 20 * 40)
+    samples = 32 * (np.floor((starts + duration_ns) / 32) - np.floor(starts / 32))
+    found = build_medians(samples.tolist(), np.repeat(np.arange(20), 40).tolist())
+    rounded = 32 * round(duration_ns / 32)
+    assert np.mean(list(found.values())) == pytest.approx(duration_ns, abs=4)
+    assert abs(rounded - duration_ns) > 6, "what plain medians say"
+
+
+def test_equal_samples_alone_are_their_own_median() -> None:
+    assert build_medians([7.0, 7.0, 7.0], [0, 0, 1]) == {0: 7.0, 1: 7.0}
+
+
 def test_two_builds_have_no_interval() -> None:
     assert half_width({0: 1.0, 1: 1.1}, {0: 1.0, 1: 1.0, 2: 1.0}) is None
 
