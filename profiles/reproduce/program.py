@@ -50,7 +50,7 @@ def main_text(told: Told) -> str:
         "    options = parser.parse_args()",
         "    device = torch.device(options.device)",
         '    if device.type == "cuda":',
-        "        torch.cuda.set_device(device)",
+        "        torch.cuda.set_device(device.index or 0)",
         "    first = make_inputs(device)",
         f"    expected, allowed = reference(first), {told.allowed}",
         f"    inputs = {_copies(told)}",
