@@ -11,13 +11,14 @@ from typing import Any
 
 import torch
 
-from benchmarks.method import aa, distance, injected, norms, overhead
+from benchmarks.method import aa, counted, distance, injected, norms, overhead
 from profiles.plan import CachePolicy, Plan
 
 CHECKS: dict[str, Callable[..., dict[str, Any]]] = {
     "aa": aa.run,
     "injected": injected.run,
     "distance": distance.run,
+    "counted": counted.run,
     "norms": norms.run,
     "overhead": overhead.run,
 }
@@ -33,7 +34,10 @@ def main() -> None:
     parser.add_argument("--output", type=Path)
     options = parser.parse_args()
     device = torch.device(options.device)
-    if device.type == "cuda" and options.name != "norms":  # its measuring children take the device for themselves
+    if device.type == "cuda" and options.name not in (
+        "counted",
+        "norms",
+    ):  # their children take the device for themselves
         torch.cuda.set_device(device)
     plan = Plan(cache=CachePolicy.WARM if options.warm else CachePolicy.COLD, budget_s=options.budget_s)
     found = CHECKS[options.name](device, seconds=options.seconds, plan=plan)

@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from benchmarks.method.pairs import compared, timed
+from benchmarks.method.pairs import compared, principal_alone, timed
 from benchmarks.method.works import Work, elementwise
 from profiles.plan import Plan
 
@@ -23,7 +23,9 @@ def run(device: torch.device, *, seconds: float, plan: Plan) -> dict[str, Any]:
     widths: dict[str, list[float]] = {work.name: [] for work in works}
     while _made(verdicts) < WANTED and time.monotonic() - start < seconds:
         for work in works:
-            for verdict, width in _round(work, device, plan, seed=round_number):
+            with principal_alone(warm=round_number > 0):
+                found = _round(work, device, plan, seed=round_number)
+            for verdict, width in found:
                 verdicts[work.name][verdict] += 1
                 widths[work.name].append(width)
         round_number += 1

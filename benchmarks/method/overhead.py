@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import cycle
 from typing import Any
@@ -17,6 +17,7 @@ from torch import Tensor
 from benchmarks.method.pairs import window
 from benchmarks.method.works import Work, copying
 from profiles.measure.cache_flush import CacheFlush
+from profiles.measure.host_time import CALLS as HOST_CALLS
 from profiles.measure.load import REST_S
 from profiles.measure.rounds import BLOCK_S
 from profiles.measure.timing import time_functions
@@ -80,6 +81,8 @@ def _bare(work: Work, device: torch.device, like: dict[str, Metric], *, cold: bo
             wait()
             for _ in range(gated):
                 _gated(partial(work.function, copies[0]), flush)
+            if on_gpu:
+                _enqueued(work, turn)
     if graphs:
         for turns in _turns(like["graph_time"], graphs):
             copies = [x.clone() for _ in range(_copies(x, device) if cold else 1)]
@@ -110,6 +113,19 @@ def _gated(call: Callable[[], Any], before: Callable[[], Any]) -> float:
     end.record()
     end.synchronize()
     return float(start.elapsed_time(end))
+
+
+def _enqueued(work: Work, turn: Iterator[Tensor]) -> float:
+    """What the host spends on each of some calls behind one gate."""
+    torch.cuda.synchronize()
+    torch.cuda._sleep(400_000)  # type: ignore[no-untyped-call]
+    work.function(next(turn))
+    start = time.perf_counter()
+    for _ in range(HOST_CALLS):
+        work.function(next(turn))
+    spent = time.perf_counter() - start
+    torch.cuda.synchronize()
+    return spent / HOST_CALLS
 
 
 def _per_turn(like: dict[str, Metric], name: str) -> int:

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
 import torch
 
 from profiles.comparison.verdicts import Pair, Side, comparisons
+from profiles.measure import call_time, timing
 from profiles.measure.timing import time_functions
 from profiles.plan import Plan
 from profiles.results import Metric, Run, RunStatus
 from profiles.verdict import VariantComparison
 
 Function = Callable[[Any], Any]
+
+STILL_WARM_S = 0.05
 
 
 def principal(device: torch.device) -> str:
@@ -40,6 +44,18 @@ def timed(
     found = time_functions(functions, make_inputs, device=device, plan=plan, seed=seed, window_ns=window_ns)
     name = principal(device)
     return {key: next(metric for metric in metrics if metric.name == name) for key, metrics in found.items()}
+
+
+@contextmanager
+def principal_alone(*, warm: bool) -> Iterator[None]:
+    """Within: no graphs are captured, since verdicts are by the principal time; functions that are `warm` from a moment
+    ago are called for 50 ms before they are timed again, not for 300."""
+    usual, timing._capturable = timing._capturable, lambda _: []
+    warm_up_s, call_time.WARM_UP_S = call_time.WARM_UP_S, STILL_WARM_S if warm else call_time.WARM_UP_S
+    try:
+        yield
+    finally:
+        timing._capturable, call_time.WARM_UP_S = usual, warm_up_s
 
 
 def compared(before: Metric, after: Metric, plan: Plan) -> VariantComparison:

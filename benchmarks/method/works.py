@@ -5,6 +5,7 @@ from __future__ import annotations
 import statistics
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import torch
@@ -14,6 +15,7 @@ CUDA_US = (10, 30, 100, 1000)
 CPU_US = (100, 1000)
 TRIES = 5
 ROUNDS = 6
+MOST_ELEMENTS = (1 << 29) - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +49,7 @@ def spin(device: torch.device, us: float, *, extra: float = 0.0) -> Work:
         elements = round(_elements_for(us * 1e-6, _scaled, device) * (1 + extra))
         return Work(f"{us:g} µs +{extra:.0%}", us, _scaled, lambda seed: _random(elements, device, seed))
     sleep: Any = torch.cuda._sleep
-    cycles = round(us * _cycles_per_us(device) * (1 + extra))
+    cycles = round(us * cycles_per_us(str(device)) * (1 + extra))
 
     def function(x: Tensor) -> Tensor:
         sleep(cycles)
@@ -75,20 +77,20 @@ def _random(elements: int, device: torch.device, seed: int) -> Tensor:
 
 
 def _elements_for(seconds: float, function: Callable[[Tensor], Tensor], device: torch.device) -> int:
-    """By trying: a call's time is nearly proportional to what it touches."""
+    """By trying: a call's time is nearly proportional to what it touches. No more than one kernel can index."""
     elements = 1 << 16
     for _ in range(TRIES):
         took = _seconds(function, _random(elements, device, 0), device)
-        elements = max(1024, min(1 << 30, round(elements * seconds / took)))
+        elements = max(1024, min(MOST_ELEMENTS, round(elements * seconds / took)))
     return elements
 
 
 def _seconds(function: Callable[[Tensor], Tensor], x: Tensor, device: torch.device) -> float:
-    from profiles.measure.gate import event_ns  # noqa: PLC0415 - CUDA alone
-
     if device.type == "cuda":
-        function(x)
-        return statistics.median(event_ns(lambda: function(x)) for _ in range(ROUNDS)) / 1e9
+        from profiles.measure.gpu_time import GatedTimer  # noqa: PLC0415 - CUDA alone
+
+        timer = GatedTimer(device, gate(str(device)))
+        return statistics.median(timer.sample(lambda: function(x)).duration_ns for _ in range(ROUNDS)) / 1e9
     import time  # noqa: PLC0415
 
     def once() -> float:
@@ -99,9 +101,14 @@ def _seconds(function: Callable[[Tensor], Tensor], x: Tensor, device: torch.devi
     return min(once() for _ in range(ROUNDS))
 
 
-def _cycles_per_us(device: torch.device) -> float:
-    from profiles.measure.gate import Gate  # noqa: PLC0415
+def cycles_per_us(device: str) -> float:
+    """The benchmark needs the gate's own calibration."""
+    return float(gate(device)._cycles_per_ns) * 1e3
+
+
+@cache
+def gate(device: str) -> Any:
+    from profiles.measure.gate import Gate  # noqa: PLC0415 - CUDA alone
 
     torch.cuda.set_device(device)
-    gate = Gate()
-    return gate._cycles_per_ns * 1e3  # the benchmark needs the gate's own calibration
+    return Gate()
