@@ -11,8 +11,8 @@ from torch import Tensor
 from profiles.measure.rotation import tensors
 from profiles.measure.row_errors import bits
 
-# Elements of a weight that are widened to int64 at a time: on a CPU what one thread does by itself (to wait for others on
-# a busy machine takes ten times as long), on a GPU 32 MiB.
+# Elements of a weight that are widened to int64 at a time: on a CPU what one thread does by itself (to wait for others
+# on a busy machine takes ten times as long), on a GPU 32 MiB.
 AT_ONCE = {"cpu": 1 << 15, "cuda": 1 << 22}
 
 

@@ -20,6 +20,7 @@ from profiles.measure.given import Given
 from profiles.measure.loading import OperationModule
 from profiles.measure.row_errors import row_errors, row_norms, whole
 from profiles.operations.random_inputs import TORCH_DTYPES
+from profiles.operations.tolerance import of_dtype
 from profiles.workload import Workload
 
 TIMES_PLAIN = 8
@@ -66,7 +67,10 @@ def yardstick(module: OperationModule, workload: Workload, inputs: Any) -> Yards
     errors = None if plain is None else [row_errors(*pair).l2 for pair in zip(plain, reference, strict=True)]
     plain_error = _worst(errors, norms)
     trusted = errors if plain_error is not None and plain_error <= PLAIN_TRUSTED else None
-    tolerance, dtype = module.error_allowed(workload), TORCH_DTYPES[workload.dtype]
+    dtype = TORCH_DTYPES[workload.dtype]
+    tolerance = module.error_allowed(workload)
+    if trusted is not None:  # depth and size need no allowance of their own: plain code errs by them too
+        tolerance = min(tolerance, of_dtype(workload.dtype))
     others = module.resized(inputs, msgspec.structs.replace(workload, seed=workload.seed + 1))
     device = reference[0].device
     given = Given(inputs, others, redraw=lambda: module.inputs(workload, device))

@@ -142,7 +142,8 @@ def plain(p: DecoderPrefill) -> tuple[Tensor, Tensor]:
 
 
 def error_allowed(workload: Workload) -> float:
-    """Every layer adds its rounding to the residual stream twice, and independent errors add in quadrature."""
+    """Where nothing is known of plain code: every layer adds its rounding to the residual stream twice, and independent
+    errors add in quadrature."""
     return tolerance.of_dtype(workload.dtype) * math.sqrt(2 * _config(workload).num_hidden_layers)
 
 

