@@ -2,6 +2,7 @@ import itertools
 from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
 from sqlalchemy import select, text
@@ -9,18 +10,20 @@ from sqlalchemy import select, text
 from db import timelines
 from db.errors import NotFound
 from db.models import TimelineChunkRow
+from db.records import TimelineTables
 from db.runs import store_run
 from db.session import Database
 from db.store import TraceStore, file_sha256
 from db.traces import StoredTrace, load_timeline, open_raw, save_trace, trace_summary
+from profiles.trace.causes import Cause
 from profiles.trace.child import ParsedTrace, parse_in_child
 from profiles.trace.timeline import Timeline
 from profiles.trace.timeline import load_timeline as read_timeline
 from tests.db.examples import CPU, measured, submit_and_claim
 
 TRACE = Path(__file__).parents[1] / "data" / "traces" / "cuda_naive.json.gz"
-COLUMNS = ("track", "name", "start_ns", "duration_ns", "launch", "stages")
-TABLES = ("tracks", "names", "short_names", "roles", "stage_sets", "steps")
+COLUMNS = ("track", "name", "start_ns", "duration_ns", "launch", "stages", "cause")
+TABLES = ("tracks", "names", "short_names", "roles", "stage_sets", "steps", "causes")
 
 
 @pytest.fixture(scope="module")
@@ -64,6 +67,7 @@ def long_timeline(drawn: Timeline, slices: int) -> Timeline:
         "duration_ns": rng.integers(0, 2**40, slices).astype(np.int64),
         "launch": rng.integers(-1, slices, slices).astype(np.int32),
         "stages": np.zeros(slices, np.uint32),
+        "cause": rng.integers(0, len(drawn.causes), slices).astype(np.uint32),
     }
     return replace(drawn, **columns)
 
@@ -94,6 +98,20 @@ def test_long_timelines_are_kept_in_chunks_of_limited_size(
     assert (chunks[0][1], chunks[-1][2]) == (int(long.start_ns[0]), int(long.start_ns[-1]))
     assert all(before[2] <= after[1] for before, after in itertools.pairwise(chunks))
     assert_same(load_timeline(database, run_id), long)
+
+
+def test_chunks_of_before_causes_were_kept_tell_none(drawn: Timeline, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert drawn.cause.any()
+    tables = timelines.tables_of(drawn)
+    old = msgspec.json.decode(
+        msgspec.json.encode({name: getattr(tables, name) for name in TABLES if name != "causes"}), type=TimelineTables
+    )
+    with monkeypatch.context() as patched:
+        patched.setattr(timelines, "EMPTY", {k: v for k, v in timelines.EMPTY.items() if k != "cause"})
+        chunks = [chunk.data for chunk in timelines.chunks_of(drawn)]
+    read = timelines.timeline_of(old, chunks)
+    assert (read.causes, len(read.cause), read.cause.any()) == ((Cause(),), len(drawn.cause), False)
+    assert_same(replace(read, cause=drawn.cause, causes=drawn.causes), drawn)
 
 
 def test_an_empty_timeline_comes_back_empty(
