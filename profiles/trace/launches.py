@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from enum import IntEnum
+from functools import lru_cache
 
 import numpy as np
 
@@ -60,6 +61,7 @@ class Launches:
         return np.flatnonzero(starts_kernels & (self.slices == 0) & ~self.captured)
 
 
+@lru_cache(maxsize=1)  # of the trace at hand, whose summary, steps, contents and timeline all ask
 def find_launches(trace: Trace) -> Launches:
     slices = trace.slices
     rows = slices.of(*CALL_KINDS)
