@@ -12,6 +12,7 @@ from sqlalchemy import ColumnElement, and_, or_, select, update
 
 from db.clock import now
 from db.comparisons import find_comparison
+from db.discretion import discreet
 from db.errors import NotFound
 from db.models import ComparisonRow, ShareLinkRow
 from db.session import Database
@@ -24,8 +25,8 @@ COMPARISON = "comparison"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SharedComparison:
-    """What a link opens: the comparison, with the link's view for its own. Unless the link shows hosts, no run names
-    the machine that it ran on."""
+    """What a link opens: the comparison, with the link's view for its own. No text tells under whose account a file
+    lay, and unless the link shows hosts, no run names the machine that it ran on."""
 
     link: ShareLink
     comparison: ComparisonView
@@ -140,10 +141,12 @@ def _link(row: ShareLinkRow) -> ShareLink:
 
 
 def _shared(link: ShareLink, comparison: ComparisonView) -> SharedComparison:
-    shown = replace(comparison, view=link.view)
+    shown = replace(
+        comparison, view=link.view, entries=discreet(comparison.entries), traces=discreet(comparison.traces)
+    )
     if not link.show_hosts:
-        entries = tuple(_without_host(entry) for entry in comparison.entries)
-        traces = tuple(_trace_without_host(trace) for trace in comparison.traces)
+        entries = tuple(_without_host(entry) for entry in shown.entries)
+        traces = tuple(_trace_without_host(trace) for trace in shown.traces)
         shown = replace(shown, entries=entries, traces=traces)
     return SharedComparison(link=link, comparison=shown)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from urllib.parse import quote
 
 from starlette.requests import Request
@@ -12,6 +11,7 @@ from starlette.routing import BaseRoute, Route
 from app.addresses import identity
 from app.context import database, settings
 from db.comparisons import comparison
+from db.discretion import without_places
 from db.errors import NotFound
 from db.shares import look_up_link
 from db.store import TraceStore
@@ -21,8 +21,6 @@ PLAIN = "text/plain; charset=utf-8"
 SAFE = {"X-Content-Type-Options": "nosniff", "Content-Security-Policy": "default-src 'none'; sandbox"}
 """Generated code is shown and never run, whatever a browser takes it for."""
 
-ACCOUNT = re.compile(rb"torchinductor_[^/\s'\"]+")
-"""Inductor's folder, which it names after the user, in the paths that generated code tells."""
 OK = 200
 
 
@@ -48,7 +46,10 @@ def shared_artefact(request: Request) -> Response:
     if opened is None:
         return _nothing()
     found = _text(opened.comparison, request)
-    return _shown(ACCOUNT.sub("torchinductor_…".encode(), found.body)) if found.status_code == OK else found
+    if found.status_code != OK:
+        return found
+    code = bytes(found.body).decode(errors="surrogateescape")
+    return _shown(without_places(code).encode(errors="surrogateescape"))
 
 
 def _text(view: ComparisonView, request: Request) -> Response:

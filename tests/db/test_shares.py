@@ -1,15 +1,19 @@
 import time
 from datetime import UTC, datetime, timedelta
 
+import msgspec
 import pytest
 from sqlalchemy import text
 
 from db.comparisons import comparison, insert_comparison
+from db.discretion import without_places
 from db.errors import NotFound
 from db.session import Database
 from db.shares import links, look_up_link, make_link, open_link, revoke_link
 from db.views import ViewState
-from tests.db.examples import measure, measured
+from profiles.compilation import Compilation, GraphBreak
+from profiles.results import Finding, Receipt
+from tests.db.examples import H200, measure, measured
 
 
 @pytest.fixture
@@ -107,3 +111,43 @@ def test_links_to_nothing_are_not_found(database: Database) -> None:
         make_link(database, 3)
     with pytest.raises(NotFound, match="no link 3"):
         revoke_link(database, 3)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("No such file: '/home/alice/.cache/fusescope/x.json'", "No such file: '…/fusescope/x.json'"),
+        ("# kernel path: /tmp/torchinductor_alice/ab/cab.py", "# kernel path: …/ab/cab.py"),
+        ("in /tmp/torchinductor_alice", "in /tmp/torchinductor_…"),
+        ("/Users/alice and /home/alice and /root/x", "~ and ~ and ~/x"),
+        (r"C:\Users\alice\x.py", r"~\x.py"),
+        ("a graph break (/srv/alice/lib/torch/nn/functional.py:12)", "a graph break (…/nn/functional.py:12)"),
+        ("145,000 tokens/s at https://example.org/a/b/c, 3/4/5 // 2, /proc/meminfo", None),
+        ("void at::native::vectorized<4, add>(int/*n*/)", None),
+    ],
+)
+def test_of_a_path_only_its_end_is_told(text: str, told: str | None) -> None:
+    assert without_places(text) == (text if told is None else told)
+
+
+def test_no_text_of_a_shared_run_tells_whose_account_it_ran_under(database: Database) -> None:
+    path = "/home/alice/work/model/attention.py"
+    run = msgspec.structs.replace(
+        measured("naive"),
+        notes=(f"graph_time: {path} waits",),
+        compilation=Compilation(graphs=2, breaks=(GraphBreak(reason="print", where=f"{path}:12"),)),
+        dispatch=(Receipt(mechanism="compile", asked="inductor", ran="eager", refusals={"inductor": f"see {path}"}),),
+        trace_health=(Finding(code="odd", message=f"torchinductor_alice in {path}", count=1),),
+    )
+    job = measure(database, run, environment=H200)
+    token, _ = make_link(database, job.comparison_id)
+    for opened in (open_link(database, token), look_up_link(database, token)):
+        assert opened is not None
+        shown = opened.comparison.entries[0].run
+        assert shown is not None
+        assert b"alice" not in msgspec.json.encode(shown)
+        assert shown.compilation is not None
+        assert shown.compilation.breaks[0].where == "…/model/attention.py:12"
+        assert shown.metrics == run.metrics
+    (kept,) = comparison(database, job.comparison_id).entries
+    assert kept.run == run

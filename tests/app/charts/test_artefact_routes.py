@@ -21,7 +21,8 @@ from profiles.compilation import Artefact
 from tests.app.charts.stored import store_job
 from tests.profiles.comparison.ladder import H200, WORKLOAD, ladder_runs
 
-PATH = "# kernel path: /tmp/torchinductor_alice/ab/cab.py\n"
+PATH = "# kernel path: /tmp/torchinductor_alice/ab/cab.py and /home/alice/fusescope/work/compiled/own/cd/ccd.py\n"
+SHOWN = "# kernel path: …/ab/cab.py and …/cd/ccd.py\n"
 CODE = f"<script>alert('µs')</script>\n{PATH}@triton.jit\n".encode()
 SHA256 = hashlib.sha256(CODE).hexdigest()
 LOST = hashlib.sha256(b"a file that the store does not hold").hexdigest()
@@ -73,7 +74,7 @@ def test_generated_code_is_plain_text_that_no_browser_takes_for_a_page(site: Sit
 def test_a_token_opens_the_files_of_its_comparison_without_the_account_until_it_is_revoked(site: Site) -> None:
     address = artefact_url(site.shown, "A", SHA256, token=site.token)
     assert str(site.shown) not in address.split("/")
-    assert site.client.get(address).text == CODE.decode().replace("alice", "…")
+    assert site.client.get(address).text == CODE.decode().replace(PATH, SHOWN)
     assert site.client.get(artefact_url(site.shown, "A", SHA256, token="wrong")).status_code == 404  # noqa: S106
     revoke_link(site.database, links(site.database, site.shown)[0].id)
     assert site.client.get(address).status_code == 404
