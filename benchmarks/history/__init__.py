@@ -1,0 +1,1 @@
+"""How fast the pages' queries are over a long history."""
