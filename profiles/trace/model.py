@@ -140,7 +140,8 @@ NO_FRAMES = Frames((), _NONE, _NONE, _NONE, _NONE)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Trace:
-    """A whole recording, equal to itself alone. `findings` are what the reader noticed; `profiles.trace.health` adds what the slices tell.
+    """A whole recording, equal to itself alone. `findings` are what the reader noticed; `profiles.trace.health` adds
+    what the slices tell.
 
     `records` counts all that the file holds, of whatever kind. `epoch_ns` is the absolute time of the clock's zero.
     `other_accelerator` names a vendor's records that are no GPU kernels. Timestamps were written in `unit`. The file
