@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
@@ -21,19 +20,10 @@ from db.views import JobView, TrialStatus, ViewState
 from profiles.job import JobRequest, TrialRequest
 from tests.app.charts.stored import SUMMARY, WORKER, store_job
 from tests.browser.conftest import PHONE, Running, settle, visit
+from tests.browser.timelines import GUTTER, canvas_of, click, drag, state_of
 from tests.profiles.comparison.ladder import H200, WORKLOAD, ladder_runs
 
 pytestmark = [pytest.mark.browser, pytest.mark.services]
-
-GUTTER = 104
-STATE = """() => {
-  const find = (root) => [...root.querySelectorAll('*')].map((e) =>
-    e.classList.contains('timeline') ? e : e.shadowRoot && find(e.shadowRoot)).find(Boolean);
-  const { view, lanes, layout, align, selected, query, finder } = find(document).chart;
-  return { from: view.from, to: view.to, range: view.range, align, selected, query, hits: finder.total,
-    rows: layout.lanes.map((lane) => lane.rows.map((row) => [row.kind, row.folded])),
-    seen: layout.lanes.map((lane) => lane.seen), slices: lanes.map((lane) => lane.run?.slices) };
-}"""
 
 LARGE = 250_000
 COLUMNS = """() => {
@@ -66,7 +56,7 @@ def test_search_lights_all_hits_and_enter_leads_through_them(page: Page, ladder:
     expect(page.locator(".about")).to_contain_text("323,300 ns")
     page.keyboard.press("Escape")
     expect(told).to_have_text("")
-    assert _state(page)["query"] == ""
+    assert state_of(page)["query"] == ""
     expect(page).not_to_have_url(re.compile("nvjet"))
 
 
@@ -87,7 +77,7 @@ def test_hits_are_drawn_in_their_colour_and_the_rest_is_dimmed(page: Page, ladde
 
 def test_a_click_selects_a_slice_and_tells_its_launch(page: Page, ladder: JobView) -> None:
     canvas = _open(page, ladder)
-    _click(page, canvas, GUTTER + 20, 76)
+    click(page, canvas, GUTTER + 20, 76)
     about = page.locator(".about")
     expect(about).to_contain_text("nvjet_tst_256x128_64x4_1x2_h_bz_coopA_NNT")
     expect(about).to_contain_text("323,300 ns")
@@ -100,23 +90,23 @@ def test_a_click_selects_a_slice_and_tells_its_launch(page: Page, ladder: JobVie
 
 def test_rows_fold_by_their_name_and_by_the_bar_and_stay_folded(page: Page, ladder: JobView) -> None:
     canvas = _open(page, ladder)
-    _click(page, canvas, 30, 62)
-    assert _state(page)["rows"][0] == [["launches", True], ["stream", False]]
+    click(page, canvas, 30, 62)
+    assert state_of(page)["rows"][0] == [["launches", True], ["stream", False]]
     expect(page).to_have_url(re.compile("f%3DA.launches"))
     settle(page)
     visit(page, page.url)
-    _canvas(page)
-    assert _state(page)["rows"][:2] == [
+    canvas_of(page)
+    assert state_of(page)["rows"][:2] == [
         [["launches", True], ["stream", False]],
         [["launches", False], ["stream", False]],
     ]
     page.get_by_role("button", name="streams").click()
-    assert all(row[1] == ["stream", True] for row in _state(page)["rows"])
+    assert all(row[1] == ["stream", True] for row in state_of(page)["rows"])
 
 
 def test_a_range_lists_kernels_busy_time_and_gaps_of_every_run(page: Page, ladder: JobView) -> None:
     canvas = _open(page, ladder)
-    _drag(page, canvas, GUTTER + 5, GUTTER + 500, shift=True)
+    drag(page, canvas, GUTTER + 5, GUTTER + 500, shift=True)
     sections = page.locator(".below section")
     expect(sections).to_have_count(3)
     expect(sections.first.get_by_role("row")).to_have_count(5)
@@ -135,7 +125,7 @@ def test_a_range_lists_kernels_busy_time_and_gaps_of_every_run(page: Page, ladde
 def test_a_copied_address_restores_zoom_folds_range_selection_search_and_alignment(page: Page, ladder: JobView) -> None:
     told = "100.00~9000.00;a=start;f=A.launches;r=200.000~900.000;s=A.1.8000;q=a;b=c"
     _open(page, ladder, "&t=" + told.replace(";", "%3B").replace("=", "%3D"))
-    state = _state(page)
+    state = state_of(page)
     assert (state["from"], state["to"], state["range"]) == (100_000, 9_000_000, [200_000, 900_000])
     assert (state["align"], state["query"]) == ("start", "a;b=c")
     assert state["selected"] == {"lane": "A", "track": 1, "start": 8000}
@@ -147,7 +137,7 @@ def test_a_copied_address_restores_zoom_folds_range_selection_search_and_alignme
 
 def test_whatever_an_address_says_the_timeline_is_drawn(page: Page, ladder: JobView) -> None:
     _open(page, ladder, "&t=x~y%3Ba%3D%3Bf%3D..%3Br%3D9~1%3Bs%3D%3Cb%3E%3Bq%3D%3Cimg src=x onerror=alert(1)%3E")
-    state = _state(page)
+    state = state_of(page)
     assert (state["range"], state["selected"], state["align"]) == (None, None, "step")
     expect(page.locator(".timeline output")).to_have_text("no hits")
 
@@ -159,15 +149,15 @@ def test_a_shared_link_opens_the_same_view(new_page: Callable[..., Page], fusesc
     page = new_page()
     page.goto(f"/s/{token}")
     settle(page)
-    _canvas(page)
-    state = _state(page)
+    canvas_of(page)
+    state = state_of(page)
     assert (state["from"], state["to"], state["query"]) == (0, 900_000, "masked")
     assert state["rows"][0][0] == ["launches", True]
 
 
 def test_aligned_by_start_the_whole_recording_is_drawn(page: Page, ladder: JobView) -> None:
     _open(page, ladder)
-    assert _state(page)["slices"][0] == 12
+    assert state_of(page)["slices"][0] == 12
     page.get_by_label("Align the runs").select_option("start")
     expect(page.locator(".status")).to_contain_text("A: all 36 slices drawn")
     expect(page).to_have_url(re.compile("a%3Dstart"))
@@ -178,7 +168,7 @@ def test_it_says_how_many_slices_are_drawn_and_why_there_are_none(page: Page, la
     status = page.locator(".status")
     expect(status).to_contain_text("A: 1 of 12 slices drawn")
     expect(status).to_contain_text(re.compile(r"Nothing of \w in this view: it runs from .* 0 shows all\."))
-    _canvas(page).focus()
+    canvas_of(page).focus()
     page.keyboard.press("0")
     expect(status).to_contain_text("A: all 12 slices drawn")
 
@@ -213,9 +203,9 @@ def test_a_timeline_too_large_to_send_is_merged_and_finer_where_it_is_zoomed(
     for _ in range(2):
         page.keyboard.press("Enter")
         settle(page)
-    first = _state(page)["from"]
+    first = state_of(page)["from"]
     page.keyboard.press("Enter")
-    assert _state(page)["from"] > first
+    assert state_of(page)["from"] > first
     canvas.focus()
     page.keyboard.press("0")
     for _ in range(20):
@@ -224,27 +214,27 @@ def test_a_timeline_too_large_to_send_is_merged_and_finer_where_it_is_zoomed(
     near = page.evaluate(COLUMNS)
     assert 20 < near["columns"] < 5_000, near
     expect(status).to_contain_text(re.compile(rf"A: \d+ of {LARGE:,} slices drawn"))
-    _drag(page, canvas, GUTTER + 100, GUTTER + 400, shift=True)
+    drag(page, canvas, GUTTER + 100, GUTTER + 400, shift=True)
     expect(page.locator(".below section").get_by_role("row").nth(1)).to_contain_text("kernel_")
 
 
 def test_arrows_zoom_and_pan(page: Page, ladder: JobView) -> None:
     canvas = _open(page, ladder)
     canvas.focus()
-    whole = _state(page)
+    whole = state_of(page)
     page.keyboard.press("ArrowUp")
-    zoomed = _state(page)
+    zoomed = state_of(page)
     assert zoomed["to"] - zoomed["from"] == pytest.approx((whole["to"] - whole["from"]) * 0.7)
     page.keyboard.press("ArrowRight")
-    assert _state(page)["from"] > zoomed["from"]
+    assert state_of(page)["from"] > zoomed["from"]
     page.keyboard.press("ArrowDown")
-    assert _state(page)["to"] - _state(page)["from"] == pytest.approx(whole["to"] - whole["from"])
+    assert state_of(page)["to"] - state_of(page)["from"] == pytest.approx(whole["to"] - whole["from"])
 
 
 def test_one_finger_pans_and_two_pinch(new_page: Callable[..., Page], ladder: JobView) -> None:
     page = new_page(viewport=PHONE)
     canvas = _open(page, ladder, "&t=500.00~1500.00")
-    before = _state(page)
+    before = state_of(page)
     box = canvas.bounding_box()
     assert box is not None
     touch = page.context.new_cdp_session(page)
@@ -258,7 +248,7 @@ def test_one_finger_pans_and_two_pinch(new_page: Callable[..., Page], ladder: Jo
     for x in (180, 150, 100):
         fingers("touchMove", x)
     fingers("touchEnd")
-    panned = _state(page)
+    panned = state_of(page)
     assert panned["from"] > before["from"]
     assert panned["to"] - panned["from"] == pytest.approx(1_000_000)
     fingers("touchStart", 150)
@@ -266,7 +256,7 @@ def test_one_finger_pans_and_two_pinch(new_page: Callable[..., Page], ladder: Jo
     for spread in (10, 30, 60):
         fingers("touchMove", 150 - spread, 200 + spread)
     fingers("touchEnd")
-    assert _state(page)["to"] - _state(page)["from"] < 600_000
+    assert state_of(page)["to"] - state_of(page)["from"] < 600_000
 
 
 def _store_large(fusescope: Running, directory: Path) -> JobView:
@@ -287,20 +277,7 @@ def _store_large(fusescope: Running, directory: Path) -> JobView:
 
 def _open(page: Page, job: JobView, query: str = "") -> Locator:
     visit(page, f"/comparison?id={job.comparison_id}{query}")
-    return _canvas(page)
-
-
-def _canvas(page: Page) -> Locator:
-    canvas = page.locator("canvas[data-ready]").first
-    canvas.wait_for()
-    canvas.scroll_into_view_if_needed()
-    settle(page)
-    return canvas
-
-
-def _state(page: Page) -> dict[str, Any]:
-    found: dict[str, Any] = page.evaluate(STATE)
-    return found
+    return canvas_of(page)
 
 
 def _colour(page: Page, x: int, y: int) -> list[int]:
@@ -309,21 +286,3 @@ def _colour(page: Page, x: int, y: int) -> list[int]:
         [x, y],
     )
     return found
-
-
-def _click(page: Page, canvas: Locator, x: float, y: float) -> None:
-    box = canvas.bounding_box()
-    assert box is not None
-    page.mouse.click(box["x"] + x, box["y"] + y)
-
-
-def _drag(page: Page, canvas: Locator, left: float, right: float, *, shift: bool) -> None:
-    box = canvas.bounding_box()
-    assert box is not None
-    if shift:
-        page.keyboard.down("Shift")
-    page.mouse.move(box["x"] + left, box["y"] + 80)
-    page.mouse.down()
-    page.mouse.move(box["x"] + right, box["y"] + 80, steps=4)
-    page.mouse.up()
-    page.keyboard.up("Shift")
