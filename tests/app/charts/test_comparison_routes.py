@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import msgspec
 import pytest
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
@@ -16,7 +17,7 @@ from starlette.testclient import TestClient
 from app import context
 from app.comparison.routes import comparison_routes, export_url
 from app.timeline.routes import timeline_routes
-from db.comparisons import comparison
+from db.comparisons import compare_traces, comparison
 from db.jobs import submit_job
 from db.session import Database
 from db.shares import links, make_link, revoke_link
@@ -95,6 +96,20 @@ def test_token_opens_the_timelines_of_its_comparison_and_of_no_other(site: Site)
     assert site.client.get(f"/api/v1/runs/{own}/timeline?token={site.token}").status_code == 200
     assert site.client.get(f"/api/v1/runs/{foreign}/timeline?token={site.token}").status_code == 404
     assert site.client.get(f"/api/v1/runs/{own}/timeline?token=wrong").status_code == 404
+
+
+@pytest.mark.parametrize("kind", ["?", "/slices.csv?", "/chrome.json?part=all&"])
+def test_a_shared_timeline_tells_of_a_path_only_its_end(site: Site, tmp_path: Path, kind: str) -> None:
+    first, *others = ladder_runs()
+    kernel = msgspec.structs.replace(first.kernels[0], name="/home/alice/kernels/attention.py(7): attend")
+    run = msgspec.structs.replace(first, kernels=(kernel, *first.kernels[1:]))
+    job = store_job(site.database, tmp_path, [(WORKLOAD, (run, *others))], environment=H200)
+    token, _ = make_link(site.database, job.comparison_id)
+    path = f"/api/v1/runs/{site.run_ids(job.comparison_id)[0]}/timeline{kind}"
+    assert b"/home/alice/kernels/attention.py(7): attend" in site.client.get(path).content
+    shared = site.client.get(f"{path}token={token}").content
+    assert b"alice" not in shared
+    assert b"/kernels/attention.py(7): attend" in shared
 
 
 def test_shared_json_is_the_document_and_no_cache_keeps_it(site: Site) -> None:
@@ -224,3 +239,16 @@ def test_no_trace_is_404_and_so_is_one_that_a_token_does_not_show(site: Site, nu
     assert site.client.get(f"/api/v1/traces/{number}/timeline").status_code == 404
     assert site.client.get(f"/api/v1/traces/1/timeline?token={site.token}").status_code == 404
     assert site.client.get("/api/v1/traces/1/timeline?token=wrong").status_code == 404
+
+
+@pytest.mark.parametrize("ending", ["?", "/range?from=0&to=9&", "/slices.csv?", "/chrome.json?"])
+def test_token_of_a_comparison_of_traces_opens_the_timelines_of_these_alone(site: Site, ending: str) -> None:
+    own, other = site.run_ids(site.shared_id)[:2]
+    token, link = make_link(site.database, compare_traces(site.database, [("run", own)]))
+    shown, hidden = (identify_trace(site.database, run_id=run_id) for run_id in (own, other))
+    assert shown is not None
+    assert hidden is not None
+    assert site.client.get(f"/api/v1/traces/{shown.trace_id}/timeline{ending}token={token}").status_code == 200
+    assert site.client.get(f"/api/v1/traces/{hidden.trace_id}/timeline{ending}token={token}").status_code == 404
+    revoke_link(site.database, link.id)
+    assert site.client.get(f"/api/v1/traces/{shown.trace_id}/timeline{ending}token={token}").status_code == 404
