@@ -27,12 +27,15 @@ from profiles.trace.printable import printable
 LIST = "traces"
 COLOURS = {None: "green", Tone.IDLE: "gray", Tone.RUN: "blue"}
 READ = "read"
+NOTHING_IMPORTED = "no trace was imported at first"
 
 
 def show(wanted: HistoryFilter, *, per_page: int, empty: str) -> None:
     database = context.database()
     found = current(lambda first: imports.imported_traces(database, wanted, offset=first, limit=per_page), per_page)
-    with st.expander("Import traces", icon=":material/upload_file:", expanded=not found.total, key="import-expander"):
+    # Kept: an expander that begins otherwise in a later run would close over files on their way.
+    is_first = st.session_state.setdefault(NOTHING_IMPORTED, not found.total)
+    with st.expander("Import traces", icon=":material/upload_file:", expanded=is_first, key="import-expander"):
         import_panel(key="history-import")
     if not found.items:
         st.html(empty)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 import streamlit as st
 
 from app.charts.answer import answer_html
+from app.charts.markup import full_name, key_box
 from app.comparison.choice import Choice
 from app.comparison.panels import pick_one
 from app.markup import page, section
@@ -62,6 +63,8 @@ def _answer(shown: Sequence[ReadTrace], found: ComparedTraces) -> Answer:
 def _one_so_far(view: ComparisonView, choice: Choice, *, token: str | None) -> None:
     """What is read first, then what was refused."""
     for trace in sorted(view.traces, key=lambda trace: trace.summary is None):
+        if trace.summary is not None:
+            st.html(page(f'<p>{key_box(trace.key)}<code class="fs-name">{full_name(trace.label)}</code></p>'))
         if not trace.pending:
             single(trace, choice, token=token)
 
