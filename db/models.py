@@ -246,7 +246,10 @@ class ImportedTraceRow(Row):
     it is read; once it is, the trace's own place has it."""
 
     __tablename__ = "imported_trace"
-    __table_args__ = (Index("ix_imported_trace_status_lease_until", "status", "lease_until"),)
+    __table_args__ = (
+        Index("ix_imported_trace_status_lease_until", "status", "lease_until"),
+        {"sqlite_autoincrement": True},  # else SQLite gives the number of the last one away again when it is deleted
+    )
 
     id: Mapped[int] = mapped_column(Key, primary_key=True)
     name: Mapped[str] = mapped_column(AnyText)

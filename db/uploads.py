@@ -6,6 +6,7 @@ What breaks off is removed at once; what a killed server leaves, by the reaper o
 from __future__ import annotations
 
 import hashlib
+import os
 import time
 import uuid
 from pathlib import Path
@@ -47,7 +48,9 @@ class Upload:
         self.size_bytes += len(block)
 
     def finish(self) -> str:
-        """The SHA-256 of the whole file, which is on the disk now."""
+        """The SHA-256 of the whole file, which is on the disk now: a row may speak of it."""
+        self._file.flush()
+        os.fsync(self._file.fileno())
         self._file.close()
         return self._digest.hexdigest()
 

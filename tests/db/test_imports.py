@@ -303,6 +303,7 @@ def test_deleting_an_import_takes_its_own_comparison_and_its_file(place: Place) 
     assert look_up_link(place.database, token) is None
     with pytest.raises(NotFound):
         delete_import(place.database, place.store, registered.import_id)
+    assert place.upload(NAIVE).import_id > registered.import_id, "a number is never given twice"
 
 
 def test_an_import_beside_others_is_deleted_only_with_those_comparisons(place: Place) -> None:

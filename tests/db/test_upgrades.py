@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import shutil
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,16 +14,19 @@ from sqlalchemy import table as lightweight
 
 from db.bundles import export_comparison, import_bundle
 from db.comparisons import comparison
+from db.direct_imports import ReadFile, store_read_files
 from db.jobs import job
 from db.models import EnvironmentRow, Row, RunRow, TrialRow
 from db.run_rows import load_runs, run_digest
 from db.session import Database, open_database
 from db.store import TraceStore
+from db.traces import read_file
 from profiles.bundle import read_bundle
 from tests.db.examples import failed, measured, refused
 
 OLD = Path(__file__).parents[1] / "data" / "revision-0001"
 BUNDLE = OLD / "attention-ladder.fusescope"
+TRACE = Path(__file__).parents[1] / "data" / "traces" / "cuda_naive.json.gz"
 
 
 @pytest.fixture
@@ -116,3 +120,18 @@ def test_what_was_measured_before_the_upgrade_is_known_when_it_comes_back(
     export_comparison(old, store, shown, tmp_path / "x")
     outcome = import_bundle(old, store, tmp_path / "x")
     assert (outcome.comparison_ids, outcome.runs_new) == ((shown,), 0)
+
+
+def test_a_version_before_imported_traces_finds_its_runs_after_a_downgrade(old: Database, store: TraceStore) -> None:
+    old.upgrade()
+    shown = comparison(old, 1)
+    with tempfile.TemporaryDirectory() as directory:
+        read = read_file(TRACE, Path(directory))
+    stored = store_read_files(old, store, [ReadFile(TRACE, read)])
+    old.downgrade("0002")
+    with old.engine.connect() as connection:
+        kept = connection.execute(text("SELECT count(*) FROM comparison WHERE id = :id"), {"id": stored.comparison_id})
+        assert kept.scalar_one() == 0
+    old.upgrade()
+    assert comparison(old, 1) == shown
+    assert runs(old) == 11

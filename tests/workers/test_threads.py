@@ -11,6 +11,7 @@ from sqlalchemy import text
 from db.jobs import cancel_job
 from db.session import Database, open_database
 from db.settings import Settings
+from db.trials import beat
 from db.workers import workers as registered_workers
 from profiles.devices import cpu_device
 from tests.db.examples import submit_and_claim
@@ -43,7 +44,7 @@ def test_a_reaper_goes_on_after_a_file_that_is_no_database(tmp_path: Path) -> No
 
 def test_a_heart_beats_on_after_its_table_was_away(database: Database) -> None:
     job, trial_id, attempt = submit_and_claim(database, "naive")
-    with Heart(database, trial_id=trial_id, worker="w1", attempt=attempt, pace=PACE) as heart:
+    with Heart(lambda: beat(database, trial_id, worker="w1", attempt=attempt), what="trial", pace=PACE) as heart:
         _rename(database, "trial", "away")
         try:
             time.sleep(0.3)

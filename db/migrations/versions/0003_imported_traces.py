@@ -39,6 +39,7 @@ def upgrade() -> None:
         sa.ForeignKeyConstraint(["trace_id"], ["trace.id"], name="fk_imported_trace_trace_id"),
         sa.PrimaryKeyConstraint("id", name="pk_imported_trace"),
         sa.UniqueConstraint("sha256", name="uq_imported_trace_sha256"),
+        sqlite_autoincrement=True,
     )
     op.create_index("ix_imported_trace_status_lease_until", "imported_trace", ["status", "lease_until"])
     op.create_index("ix_imported_trace_submitted_at", "imported_trace", ["submitted_at"])
@@ -86,6 +87,5 @@ def downgrade() -> None:
         op.drop_table(table)
     op.execute("DELETE FROM share_link WHERE comparison_id IN (SELECT id FROM comparison WHERE kind = 'traces')")
     op.execute("DELETE FROM comparison WHERE kind = 'traces'")
-    for table, column in (("comparison", "kind"), ("trace", "contents")):
-        with op.batch_alter_table(table) as batch:
-            batch.drop_column(column)
+    op.drop_column("comparison", "kind")
+    op.drop_column("trace", "contents")
