@@ -26,10 +26,12 @@ __all__ = ["Caller", "SeenKernel", "StepWork", "TraceContents", "Work", "content
 
 MOST_STEPS = 256
 MOST_PLACES = 20_000
+_MOST_CELLS = 1_000_000
 
 
 class TraceContents(msgspec.Struct, frozen=True, kw_only=True):
-    """`kernels` come the longest in all first. `steps` are the first 256 of `step_count`.
+    """`kernels` come the longest in all first. `steps` are the first 256 of `step_count` (fewer where more
+    than 4,000 kernels differ by name).
 
     The sequence is of the step of middle length on the device (`typical`, its name), by launch; of the whole recording
     where no steps are told. It has at most 20,000 places: `cut` says how many more there were. `sequence` is the place
@@ -61,11 +63,11 @@ def contents(trace: Trace, causes: Causes | None = None) -> TraceContents:
     steps = find_steps(trace, launches)
     unlinked = find_unlinked(trace, launches)
     works = Works(trace, launches, unlinked)
-    told_steps = steps[:MOST_STEPS]
+    every = trace.slices.of(SliceKind.KERNEL)
+    told_steps = steps[: _told_steps(trace, every)]
     step_works = tuple(works.of_step(step) for step in told_steps)
     told = [work.work.kernels is not None for work in step_works]
     typical = _typical(told_steps, step_works) if any(told) else None
-    every = trace.slices.of(SliceKind.KERNEL)
     opened = open_operators(trace, launches.call_of[every])
     slices_of_steps = [step.slices for step in told_steps] if all(told) else []
     kernels = seen_kernels(trace, launches, unlinked, causes=causes.by_name(trace, every), steps=slices_of_steps)
@@ -89,6 +91,12 @@ def contents(trace: Trace, causes: Causes | None = None) -> TraceContents:
         rank=recorded_rank(trace),
         api=_api(trace, launches),
     )
+
+
+def _told_steps(trace: Trace, kernels: Int64s) -> int:
+    """Fewer of a recording with very many kernels by name, since each has a number for each step."""
+    names = len(np.unique(trace.slices.name[kernels]))
+    return max(1, min(MOST_STEPS, _MOST_CELLS // max(names, 1)))
 
 
 def _kernels(trace: Trace, rows: Int64s) -> Int64s:

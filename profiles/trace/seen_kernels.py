@@ -83,7 +83,7 @@ def seen_kernels(
             max_ns=int(durations[grouped.ends[at] - 1]),
             per_step=tuple(calls[:, at].tolist()),
             per_step_ns=tuple(step_ns[:, at].tolist()),
-            launched_by=causes[names[at]].operators,
+            launched_by=causes[names[at]].operators[:MOST_TOLD],
             modules=causes[names[at]].modules[:MOST_TOLD],
             sources=causes[names[at]].sources[:MOST_TOLD],
             inferred=causes[names[at]].inferred,

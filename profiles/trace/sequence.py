@@ -8,19 +8,23 @@ import msgspec
 import numpy as np
 
 from profiles.trace.callers import OpenOperators
-from profiles.trace.causes import Causes
+from profiles.trace.causes import Cause, Causes
 from profiles.trace.launches import Launches
 from profiles.trace.model import ABSENT, Int64s, Trace
 
 
 class Caller(msgspec.Struct, frozen=True, kw_only=True):
-    """What stood around a launch: the operators open on its thread, the outermost first, and the nn.Module's path."""
+    """What stood around a launch: the operators open on its thread, the outermost first, and the nn.Module's path.
+    Where it is `inferred` (of a graph's replay) it has the innermost operator alone."""
 
     operators: tuple[str, ...] = ()
     module: str | None = None
+    inferred: bool = False
 
 
 FEW = 8  # kernels of one call of an operator that belong together; more are a whole model, or a graph's replay
+# What a hostile file can make of few events: 20,000 launches, each within operators and modules of its own.
+_MOST_CALLERS, _DEEPEST, _LONGEST = 4_000, 16, 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,30 +49,44 @@ def sequenced(
     launched_ns = np.where(call_of == ABSENT, starts[kernels], starts[call_of])
     order = np.lexsort((starts[kernels], launched_ns))[:most]
     rows, places = kernels[order], opened.places(call_of[order])
-    used, which = np.unique(places, return_inverse=True)
-    stacks = np.append(opened.rows, np.full((len(opened.rows), 1), ABSENT), axis=1)[:, used]
-    names = np.where(stacks == ABSENT, ABSENT, trace.slices.name[stacks])
-    modules, module_of = _modules(causes, np.append(opened.calls, ABSENT)[used])
-    distinct, caller = np.unique(np.vstack([names, module_of]), axis=1, return_inverse=True)
-    callers = [
-        Caller(operators=_named(trace, operators), module=modules[module]) for *operators, module in distinct.T.tolist()
-    ]
-    calls, instance_of = _numbered(_small_calls(stacks[:, which]))
+    stacks = np.append(opened.rows, np.full((len(opened.rows), 1), ABSENT), axis=1)[:, places]
+    callers, caller_of = _callers(trace, stacks, [causes.table[cause] for cause in causes.of_row[rows].tolist()])
+    calls, instance_of = _numbered(_small_calls(stacks))
     return Sequenced(
         rows=rows,
-        callers=tuple(callers),
-        caller_of=_without_empty(callers, caller.reshape(-1)[which]),
-        instances=tuple(trace.names[number] for number in trace.slices.name[calls].tolist()),
+        callers=callers,
+        caller_of=caller_of,
+        instances=tuple(_cut(trace.names[number]) for number in trace.slices.name[calls].tolist()),
         instance_of=instance_of,
     )
 
 
-def _modules(causes: Causes, calls: Int64s) -> tuple[list[str | None], Int64s]:
-    """The module around each call (a row, ABSENT for none) by its place in the list."""
-    numbers: dict[str | None, int] = {None: 0}
-    of_call = [causes.table[causes.of_row[call]].module if call != ABSENT else None for call in calls.tolist()]
-    places = [numbers.setdefault(module, len(numbers)) for module in of_call]
-    return list(numbers), np.array(places, np.int64)
+def _callers(trace: Trace, stacks: Int64s, causes: list[Cause]) -> tuple[tuple[Caller, ...], Int64s]:
+    """The distinct ones in order of first appearance, and the place among them of each kernel's, ABSENT for none."""
+    names = np.where(stacks == ABSENT, ABSENT, trace.slices.name[stacks]).T.tolist()
+    places: dict[tuple[tuple[int, ...], Cause], int] = {}
+    callers: dict[Caller, int] = {}
+    caller_of = []
+    for stack, cause in zip(map(tuple, names), causes, strict=True):
+        if (stack, cause) not in places:
+            caller = _caller(trace, stack, cause)
+            known = caller is not None and (caller in callers or len(callers) < _MOST_CALLERS)
+            places[stack, cause] = callers.setdefault(caller, len(callers)) if caller and known else ABSENT
+        caller_of.append(places[stack, cause])
+    return tuple(callers), np.array(caller_of, np.int64)
+
+
+def _caller(trace: Trace, stack: tuple[int, ...], cause: Cause) -> Caller | None:
+    """None where nothing is told."""
+    operators = tuple(_cut(trace.names[number]) for number in stack if number != ABSENT)[-_DEEPEST:]
+    if cause.inferred:
+        operators = (_cut(cause.operator),) if cause.operator else ()
+    module = _cut(cause.module) if cause.module else None
+    return Caller(operators=operators, module=module, inferred=cause.inferred) if operators or module else None
+
+
+def _cut(name: str) -> str:
+    return name[:_LONGEST]
 
 
 def _small_calls(stacks: Int64s) -> Int64s:
@@ -78,15 +96,6 @@ def _small_calls(stacks: Int64s) -> Int64s:
         _, which, counts = np.unique(level, return_inverse=True, return_counts=True)
         found = np.where((level != ABSENT) & (counts[which] <= FEW), level, found)
     return found
-
-
-def _named(trace: Trace, numbers: list[int]) -> tuple[str, ...]:
-    return tuple(trace.names[number] for number in numbers if number != ABSENT)
-
-
-def _without_empty(callers: list[Caller], caller_of: Int64s) -> Int64s:
-    told = np.array([bool(caller.operators or caller.module) for caller in callers], np.bool_)
-    return np.where(told[caller_of], caller_of, ABSENT) if len(callers) else caller_of
 
 
 def _numbered(rows: Int64s) -> tuple[Int64s, Int64s]:

@@ -139,21 +139,18 @@ def _doubtful(
             met = partner[found]
             columns[found[(met != -1) & (met != kinds[0][at])]] = True
             partner[found] = kinds[0][at]
-        after = _backward_row(score, at, band, after, after_bounds)
+        after = _backward_row(worth, band, at, after)
         low, high = bounds
     return rows, columns
 
 
-def _backward_row(score: Score, at: int, band: _Band, after: Scores, after_bounds: tuple[int, int]) -> Scores:
-    """Column j: the best that the places from `at` and from j on reach."""
+def _backward_row(worth: Scores, band: _Band, at: int, after: Scores) -> Scores:
+    """Column j: the best that the places from `at` and from j on reach; `worth` is of the columns of `after`, each with
+    the place before it."""
     low, high = band.row(at)
-    down = _read_back(after, after_bounds, low, high)
-    paired_low, paired_high = band.row(at + 1)
-    worth = np.zeros(high - low + 1, np.int32)  # of the columns low + 1 … high + 1
-    start, end = max(paired_low, low + 1, 1), min(paired_high, high + 1)
-    if end >= start:
-        worth[start - low - 1 : end - low] = score(at, start - 1, end - 1)
-    paired = worth + _read_back(after, after_bounds, low + 1, high + 1)
+    bounds = band.row(at + 1)
+    down = _read_back(after, bounds, low, high)
+    paired = _padded(worth + after, bounds, low + 1, high + 1, left=0, right=0)
     best: Scores = np.maximum.accumulate(np.maximum(down, paired)[::-1])[::-1]
     return best
 

@@ -15,6 +15,7 @@ from profiles.trace.names import short_name
 NAME, LIKE_NAME_OF_OPERATOR, OPERATOR_AND_ROLE, LIKE_NAME, INNER_AND_ROLE = 16, 12, 10, 9, 8
 OPERATOR, MODULE_AND_ROLE, ROLE = 6, 4, 2
 _SAME_MODULE = 1
+_MOST_JUDGED = 250_000  # pairs of different units
 _BESIDE = (Role.HELPER, Role.FILL, Role.COPY)  # what comes along with the kernel that an operator is called for
 _NO_CALLER = Caller()
 
@@ -23,7 +24,7 @@ _NO_CALLER = Caller()
 class Unit:
     """Neighbours in a sequence that one call of `operator` launched; one kernel where no such call is known. `places`
     are those in the sequence, `names` the kernels' full ones and `shorts` what those come to without types and tuning,
-    `inner` the operator right around the main kernel."""
+    `inner` the operator right around the main kernel (also of a replayed one, where that is inferred)."""
 
     places: tuple[int, ...]
     names: tuple[str, ...]
@@ -56,7 +57,7 @@ def _unit(held: TraceContents, places: list[int]) -> Unit:
         names=tuple(kernel.name for kernel in kernels),
         shorts=tuple(short_name(kernel.name) for kernel in kernels),
         operator=held.instances[instance] if together else None,
-        inner=known.operators[-1] if together and known.operators else None,
+        inner=known.operators[-1] if known.operators and (together or known.inferred) else None,
         module=known.module,
         role=kernels[main].role,
     )
@@ -73,40 +74,67 @@ class _Columns:
     module: Codes
     role: Codes
 
+    def at(self, places: Codes) -> _Columns:
+        return _Columns(*(getattr(self, field)[places] for field in _FEATURES))
+
+
+_FEATURES = ("name", "short", "operator", "inner", "module", "role")
+
 
 class Likeness:
-    """What pairing units of two traces is worth, and which are interchangeable."""
+    """What pairing units of two traces is worth, and which are interchangeable.
+
+    Units of one trace repeat themselves, layer by layer: where the different ones are few, each pair of those is judged
+    once."""
 
     def __init__(self, first: list[Unit], second: list[Unit]) -> None:
-        numbers: dict[object, int] = {None: 0, Role.OTHER: 0}
+        numbers: dict[object, int] = {}
         self._first, self._second = (_columns(side, numbers) for side in (first, second))
+        one, self._of_first = _distinct(self._first)
+        other, self._of_second = _distinct(self._second)
+        few = len(one) * len(other) <= _MOST_JUDGED
+        self._table = _table(self._first.at(one), self._second.at(other)) if few else None
 
     @property
     def kinds(self) -> tuple[Codes, Codes]:
-        combined: dict[tuple[int, ...], int] = {}
-        return _kinds(self._first, combined), _kinds(self._second, combined)
+        """Units of one kind have the same kernels and the same operator: which of them is paired is all the same."""
+        pairs = [np.stack([side.name, side.operator]) for side in (self._first, self._second)]
+        _, which = np.unique(np.concatenate(pairs, axis=1), axis=1, return_inverse=True)
+        which = which.reshape(-1)
+        return which[: len(self._first.name)], which[len(self._first.name) :]
 
     def score(self, at: int, low: int, high: int) -> Scores:
-        one, two, some = self._first, self._second, slice(low, high + 1)
-        role = _equal(one.role[at], two.role[some])
-        like = _equal(one.short[at], two.short[some])
-        operator = _equal(one.operator[at], two.operator[some])
-        inner = _equal(one.inner[at], two.inner[some])
-        module = _equal(one.module[at], two.module[some])
-        worth = np.zeros(high - low + 1, np.int32)
-        for holds, points in (
-            (role, ROLE),
-            (module & role, MODULE_AND_ROLE),
-            (operator, OPERATOR),
-            (inner & role, INNER_AND_ROLE),
-            (like, LIKE_NAME),
-            (operator & role, OPERATOR_AND_ROLE),
-            (operator & like, LIKE_NAME_OF_OPERATOR),
-            (two.name[some] == one.name[at], NAME),
-        ):
-            worth[holds] = points
-        worth[module & (worth > 0)] += _SAME_MODULE
-        return worth
+        if self._table is not None:
+            found: Scores = self._table[self._of_first[at]][self._of_second[low : high + 1]]
+            return found
+        return _scores(self._first, at, self._second.at(np.arange(low, high + 1)))
+
+
+def _table(first: _Columns, second: _Columns) -> Scores:
+    """[unit of the first, unit of the second]"""
+    return np.stack([_scores(first, at, second) for at in range(len(first.name))])
+
+
+def _scores(one: _Columns, at: int, two: _Columns) -> Scores:
+    role = _equal(one.role[at], two.role)
+    like = _equal(one.short[at], two.short)
+    operator = _equal(one.operator[at], two.operator)
+    inner = _equal(one.inner[at], two.inner)
+    module = _equal(one.module[at], two.module)
+    worth = np.zeros(len(two.name), np.int32)
+    for holds, points in (
+        (role, ROLE),
+        (module & role, MODULE_AND_ROLE),
+        (operator, OPERATOR),
+        (inner & role, INNER_AND_ROLE),
+        (like, LIKE_NAME),
+        (operator & role, OPERATOR_AND_ROLE),
+        (operator & like, LIKE_NAME_OF_OPERATOR),
+        (two.name == one.name[at], NAME),
+    ):
+        worth[holds] = points
+    worth[module & (worth > 0)] += _SAME_MODULE
+    return worth
 
 
 def _equal(code: np.int64, codes: Codes) -> Bools:
@@ -123,10 +151,11 @@ def _columns(side: list[Unit], numbers: dict[object, int]) -> _Columns:
 
 
 def _number(numbers: dict[object, int], value: tuple[str, object]) -> int:
-    return 0 if value[1] in (None, Role.OTHER) else numbers.setdefault(value, len(numbers))
+    return 0 if value[1] in (None, Role.OTHER) else numbers.setdefault(value, len(numbers) + 1)
 
 
-def _kinds(columns: _Columns, combined: dict[tuple[int, ...], int]) -> Codes:
-    """Units of one kind have the same kernels and the same operator: which of them is paired makes no difference."""
-    pairs = zip(columns.name.tolist(), columns.operator.tolist(), strict=True)
-    return np.array([combined.setdefault(pair, len(combined)) for pair in pairs], np.int64)
+def _distinct(columns: _Columns) -> tuple[Codes, Codes]:
+    """The places of the units that differ in some feature, and for each unit which of them it is like."""
+    rows = np.stack([getattr(columns, field) for field in _FEATURES])
+    _, first, which = np.unique(rows, axis=1, return_index=True, return_inverse=True)
+    return first, which.reshape(-1)

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
 import pytest
 
 from profiles.recorded import Attribution
@@ -111,7 +112,7 @@ def test_operators_of_another_thread_or_that_have_ended_launched_nothing(draft: 
     draft.operator("aten::add", 50, 10)
     draft.launched(110, 1)
     held = contents(read_draft(draft))
-    assert (held.callers, held.caller_of, held.kernels[0].launched_by) == ((Caller(),), (-1,), ())
+    assert (held.callers, held.caller_of, held.kernels[0].launched_by) == ((), (-1,), ())
 
 
 def test_communication_is_split_by_what_ran_beside_it(draft: Draft, read_draft: ReadDraft) -> None:
@@ -144,6 +145,19 @@ def test_steps_are_told_one_by_one_up_to_a_limit(draft: Draft, read_draft: ReadD
     assert (held.step_count, len(held.steps)) == (MOST_STEPS + 5, MOST_STEPS)
     assert held.kernels[0].per_step == (1,) * MOST_STEPS
     assert held.kernels[0].calls == MOST_STEPS + 5
+
+
+def test_launches_within_operators_of_their_own_take_bounded_room(draft: Draft, read_draft: ReadDraft) -> None:
+    number = 4_100
+    for place in range(number):
+        draft.operator(f"{place}::" + "x" * 2_000, 100 * place, 90)
+        draft.launched(100 * place + 1, place + 1)
+    held = contents(read_draft(draft))
+    assert len(held.callers) == 4_000
+    assert held.caller_of[-1] == -1  # not told, rather than another's
+    assert len(held.sequence) == number
+    assert max(len(name) for caller in held.callers for name in caller.operators) == 300
+    assert len(msgspec.json.encode(held)) < 4_000_000
 
 
 def test_an_empty_recording_holds_nothing(draft: Draft, read_draft: ReadDraft) -> None:
