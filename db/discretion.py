@@ -51,8 +51,9 @@ def _members(value: Any) -> Any:
     if not value or (isinstance(value[0], int | float) and not isinstance(value[0], Enum)):
         return value
     told = [_discreet(member) for member in value]
-    same = all(one is other for one, other in zip(told, value, strict=True))
-    return value if same else type(value)(told)
+    if all(one is other for one, other in zip(told, value, strict=True)):
+        return value
+    return type(value)(*told) if hasattr(value, "_fields") else type(value)(told)
 
 
 def _changed(held: dict[str, Any]) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from app.timeline.bars import Bars, bars_figure
 from app.timeline.doubts import doubts
 from app.timeline.lane import Lane
 from app.timeline.listed import Listed, listed_html
-from app.timeline.opened import health, load, trace_at
+from app.timeline.opened import health, load, load_shared, trace_at
 from app.timeline.ranges import summarise
 from app.timeline.view import View, read_view, span_of
 
@@ -46,7 +46,7 @@ def _listed(lane: Lane, view: View) -> Listed | None:
     trace = trace_at(lane.url)
     if trace is None:
         return None
-    shown = load(database(), trace, view.part)
+    shown = (load_shared if "token=" in lane.url else load)(database(), trace, view.part)
     found = doubts(health(database(), trace), of_step=shown.step is not None)
     summary = summarise(shown, *span_of(view, shown), doubts=found)
     return Listed(key=lane.key, label=lane.label, baseline=lane.baseline, shown=shown, found=summary)

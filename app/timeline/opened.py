@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from starlette.requests import Request
@@ -15,6 +15,7 @@ from starlette.requests import Request
 from app.addresses import address, identity
 from app.context import database
 from app.timeline.shown import Part, Shown, show
+from db.discretion import discreet
 from db.session import Database
 from db.shares import look_up_link
 from db.traces import TraceIdentity, identify_trace, load_timeline_of, trace_health
@@ -76,6 +77,21 @@ def open_trace(request: Request) -> Opened | None:
 def load(db: Database, trace: TraceIdentity, part: Part) -> Shown:
     """A trace never changes: what was loaded is kept."""
     return show(load_timeline_of(db, trace.trace_id), part)
+
+
+@lru_cache(maxsize=TIMELINES_KEPT)
+def load_shared(db: Database, trace: TraceIdentity, part: Part) -> Shown:
+    """As whoever has a share token may see it: no name tells under whose account a file lay."""
+    shown = load(db, trace, part)
+    drawn = shown.timeline
+    told = replace(
+        drawn,
+        tracks=discreet(drawn.tracks),
+        names=discreet(drawn.names),
+        short_names=discreet(drawn.short_names),
+        causes=discreet(drawn.causes),
+    )
+    return replace(shown, timeline=told, tracks=discreet(shown.tracks))
 
 
 @lru_cache(maxsize=256)

@@ -14,7 +14,7 @@ from app.context import database
 from app.timeline.chrome import chrome_json
 from app.timeline.doubts import Doubt, doubts
 from app.timeline.encode import WIDEST, Window, encode
-from app.timeline.opened import Opened, Opener, health, load, open_run, open_trace
+from app.timeline.opened import Opened, Opener, health, load, load_shared, open_run, open_trace
 from app.timeline.ranges import inside, summarise
 from app.timeline.shown import Part, Shown
 from app.timeline.slices_csv import slices_csv
@@ -65,7 +65,8 @@ def _shown(request: Request, opened: Opened) -> Shown:
     part = request.query_params.get("part", Part.TYPICAL)
     if part not in tuple(Part):
         raise BadQueryError(f"part is {part!r}; expected one of {', '.join(map(repr, map(str, Part)))}")
-    return load(database(), opened.trace, Part(part))
+    loaded = load_shared if "token" in request.query_params else load
+    return loaded(database(), opened.trace, Part(part))
 
 
 def _doubts(shown: Shown, opened: Opened) -> tuple[Doubt, ...]:

@@ -103,7 +103,8 @@ def test_a_shared_timeline_tells_of_a_path_only_its_end(site: Site, tmp_path: Pa
     first, *others = ladder_runs()
     kernel = msgspec.structs.replace(first.kernels[0], name="/home/alice/kernels/attention.py(7): attend")
     run = msgspec.structs.replace(first, kernels=(kernel, *first.kernels[1:]))
-    job = store_job(site.database, tmp_path, [(WORKLOAD, (run, *others))], environment=H200)
+    workload = msgspec.structs.replace(WORKLOAD, seed=7)  # another trace
+    job = store_job(site.database, tmp_path, [(workload, (run, *others))], environment=H200)
     token, _ = make_link(site.database, job.comparison_id)
     path = f"/api/v1/runs/{site.run_ids(job.comparison_id)[0]}/timeline{kind}"
     assert b"/home/alice/kernels/attention.py(7): attend" in site.client.get(path).content
