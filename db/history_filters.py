@@ -6,8 +6,9 @@ A search is a union of ids: of three conditions joined by OR each row would be l
 from __future__ import annotations
 
 from functools import cache
+from typing import Any
 
-from sqlalchemy import ColumnElement, CompoundSelect, Select, and_, case, or_, select, union
+from sqlalchemy import CTE, ColumnElement, CompoundSelect, Select, and_, case, or_, select, union
 
 from db.job_status import job_status
 from db.models import (
@@ -63,30 +64,31 @@ def run_conditions(wanted: HistoryFilter) -> list[ColumnElement[bool]]:
 
 def _mentioning(text: str) -> CompoundSelect[int]:
     """The comparisons whose name has the text in it, or that of a variant, of a trace or of a kernel."""
-    launched = select(RunRow.trial_id, RunRow.variant).where(RunRow.id.in_(_launching(text)))
-    runs = launched.cte("launching").prefix_with("MATERIALIZED")
+    kernels = _kernels(text)
+    launched = select(RunRow.id, RunRow.trial_id, RunRow.variant).where(RunRow.id.in_(_launching(kernels)))
+    runs = _once(launched, "launching")
     return union(
-        select(ComparisonRow.id).where(ComparisonRow.name.icontains(text, autoescape=True)),
+        _named(text),
         select(EntryRow.comparison_id).where(EntryRow.variant.icontains(text, autoescape=True)),
         select(EntryRow.comparison_id).join(
             runs, and_(runs.c.trial_id == EntryRow.trial_id, runs.c.variant == EntryRow.variant)
         ),
-        *_traces_mentioning(text),
+        select(ComparedTraceRow.comparison_id).where(ComparedTraceRow.run_id.in_(select(runs.c.id))),
+        *_traces_mentioning(text, kernels),
     )
 
 
-def _traces_mentioning(text: str) -> tuple[Select[int], ...]:
-    """The comparisons of traces, by what their imports and runs are called, and by the kernels recorded in them."""
+def _traces_mentioning(text: str, kernels: CTE) -> tuple[Select[int], ...]:
+    """The comparisons of traces, by what their imports and runs are called, and by the kernels of imports."""
     shown = select(ComparedTraceRow.comparison_id)
     imported = shown.join(ImportedTraceRow, ImportedTraceRow.id == ComparedTraceRow.imported_trace_id)
     measured = shown.join(RunRow, RunRow.id == ComparedTraceRow.run_id)
-    recorded = select(TraceKernelRow.trace_id).where(TraceKernelRow.kernel_id.in_(_kernels(text)))
+    recorded = select(TraceKernelRow.trace_id).where(TraceKernelRow.kernel_id.in_(select(kernels.c.id)))
     named = (ImportedTraceRow.name, ImportedTraceRow.file_name)
     return (
         imported.where(or_(*(column.icontains(text, autoescape=True) for column in named))),
         measured.where(RunRow.variant.icontains(text, autoescape=True)),
         imported.where(ImportedTraceRow.trace_id.in_(recorded)),
-        measured.where(RunRow.id.in_(_launching(text))),
     )
 
 
@@ -94,21 +96,29 @@ def _runs_mentioning(text: str) -> CompoundSelect[int]:
     """The runs whose variant has the text in it, or a kernel's name, or the name of a comparison that shows them."""
     return union(
         select(RunRow.id).where(RunRow.variant.icontains(text, autoescape=True)),
-        _launching(text),
+        _launching(_kernels(text)),
         select(RunRow.id)
         .join(EntryRow, and_(EntryRow.trial_id == RunRow.trial_id, EntryRow.variant == RunRow.variant))
-        .join(ComparisonRow, ComparisonRow.id == EntryRow.comparison_id)
-        .where(ComparisonRow.name.icontains(text, autoescape=True)),
+        .where(EntryRow.comparison_id.in_(_named(text))),
     )
 
 
-def _launching(kernel: str) -> Select[int]:
-    """The runs that launch a kernel of such a name."""
-    return select(KernelStatRow.run_id).where(KernelStatRow.kernel_id.in_(_kernels(kernel)))
+def _named(text: str) -> Select[int]:
+    return select(ComparisonRow.id).where(ComparisonRow.name.icontains(text, autoescape=True))
 
 
-def _kernels(name: str) -> Select[int]:
-    return select(KernelRow.id).where(KernelRow.name.icontains(name, autoescape=True))
+def _launching(kernels: CTE) -> Select[int]:
+    """The runs that launch one of these kernels."""
+    return select(KernelStatRow.run_id).where(KernelStatRow.kernel_id.in_(select(kernels.c.id)))
+
+
+def _kernels(name: str) -> CTE:
+    return _once(select(KernelRow.id).where(KernelRow.name.icontains(name, autoescape=True)), "kernels")
+
+
+def _once(query: Select[*tuple[Any, ...]], name: str) -> CTE:
+    """Answered once, whatever the planner thinks of asking it again."""
+    return query.cte(name).prefix_with("MATERIALIZED")
 
 
 def _has_status(status: str) -> ColumnElement[bool]:
