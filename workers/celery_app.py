@@ -20,8 +20,8 @@ def make_app(url: str) -> Celery:
         broker_connection_retry_on_startup=True,
         broker_connection_max_retries=None,
         broker_transport_options={
-            # By name, and so devices before `traces`: a worker reads a trace when it has nothing to measure.
-            "queue_order_strategy": "sorted",
+            # Queues take turns: a trace waits for the trial that is being measured, not for all that are queued.
+            "queue_order_strategy": "round_robin",
             "visibility_timeout": VISIBILITY_S,
             "socket_connect_timeout": 2.0,
             "socket_timeout": 10.0,

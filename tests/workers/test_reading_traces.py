@@ -17,7 +17,7 @@ from db.store import TraceStore, file_sha256
 from db.uploads import Upload
 from db.views import ImportedTrace, ImportFailureKind, ImportStatus
 from tests.processes import wait_until
-from tests.workers.conftest import HANGS, Site, WorkerProcess
+from tests.workers.conftest import HANGS, TAKES_A_WHILE, Site, WorkerProcess
 from workers.dispatch import publish_import
 
 pytestmark = pytest.mark.timeout(90)
@@ -75,15 +75,18 @@ def caught(*workers: WorkerProcess) -> WorkerProcess:
     return found[0]
 
 
-def test_a_worker_of_a_device_reads_traces_when_it_has_nothing_to_measure(calm_site: Site) -> None:
+def test_a_worker_of_a_device_reads_traces_between_two_trials(calm_site: Site) -> None:
     job = calm_site.submit(seed=HANGS)
     calm_site.wait_until_measuring(job)
     content = FLASH.read_bytes()
+    queued = [calm_site.submit(seed=TAKES_A_WHILE) for _ in range(3)]
     good, broken = upload(calm_site, NAIVE.read_bytes()), upload(calm_site, content[: len(content) // 2])
     assert imported_trace(calm_site.db, good).status is ImportStatus.QUEUED
     assert calm_site.trial(job).status == "running"
     cancel_job(calm_site.db, job.id)
-    done, failed = wait_for(calm_site, good), wait_for(calm_site, broken)
+    done = wait_for(calm_site, good)
+    assert calm_site.trial(queued[-1]).status == "queued", "it did not wait for all of them"
+    failed = wait_for(calm_site, broken)
     assert (done.status, done.attempt, done.failure) == (ImportStatus.DONE, 1, None)
     assert done.summary is not None
     assert failed.failure is not None
