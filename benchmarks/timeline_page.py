@@ -1,6 +1,6 @@
 """From a click to the picture of large timelines, through whole pages: `python benchmarks/timeline_page.py`.
 
-A Fusescope with a database of its own shows comparisons of two stored traces of `--slices` each. A page is opened by
+A Fusescope with a database of its own shows comparisons of two imported traces of `--slices` each. A page is opened by
 following its address in a browser that was here before, and the picture is there when the canvas says so. Each
 comparison is opened twice: at first the server reads the traces from the database, then it has them in memory. `letter`
 is a lane more on a page that is open. At the end the view is zoomed as by `timeline_frames.py`, and once more between
@@ -25,24 +25,13 @@ import httpx
 from playwright.sync_api import Page, sync_playwright
 
 from benchmarks.timeline_frames import FLAGS, ZOOM, synthetic, tell
-from db.jobs import submit_job
-from db.runs import store_run
+from db.direct_imports import ReadFile, store_read_files
 from db.session import Database, open_database
 from db.store import TraceStore
-from db.traces import save_trace
-from db.trials import claim_trial, finish_trial
-from db.views import TrialStatus
-from profiles.environment import Environment
-from profiles.job import JobRequest, TrialRequest
-from profiles.results import Run, RunStatus
-from profiles.workload import DType, Workload
+from db.traces import read_of
 from tests.app.charts.stored import SUMMARY
 
-WORKER = "benchmark"
 DRAWN = "fusescope timelines drawn"
-VARIANTS = ("naive", "sdpa_flash")
-AXES = {"batch": 8, "heads": 16, "kv_heads": 16, "seq_q": 2048, "seq_kv": 2048, "head_dim": 64, "causal": True}
-MACHINE = Environment(device="cuda", device_name="synthetic", torch="2.11.0", python="3.12.3", platform="Linux")
 STARTS_WITHIN_S = 60.0
 
 
@@ -120,22 +109,13 @@ def _store(directory: Path, slices: int, times: int) -> list[int]:
 
 
 def _comparison(db: Database, directory: Path, slices: int, seed: int) -> int:
-    """Of two runs without times, whose traces differ from all others'."""
-    workload = Workload(operation="attention", dtype=DType.BF16, axes=AXES)
-    trial = TrialRequest(workload=workload, variants=VARIANTS)
-    job = submit_job(db, JobRequest(name=f"Large {seed}", device="cuda", trials=(trial,)))
-    attempt = claim_trial(db, job.trials[0].id, worker=WORKER)
-    assert attempt is not None
-    trial_id = job.trials[0].id
-    for place, variant in enumerate(VARIANTS):
-        raw = directory / f"{seed}.{place}.json"
+    """Of two imported traces that differ from all others'; their raw files are stand-ins."""
+    files = []
+    for place in range(2):
+        raw = directory / f"generated-{seed}-{place}.json"
         raw.write_text(f"a stand-in for trace {seed}.{place}: pages draw the stored timeline")
-        drawn = synthetic(slices, 2 * seed + place)
-        trace = save_trace(db, TraceStore((directory / "traces").as_uri()), raw, drawn, SUMMARY)
-        run = Run(variant=variant, status=RunStatus.SUCCEEDED)
-        store_run(db, trial_id=trial_id, worker=WORKER, attempt=attempt, run=run, environment=MACHINE, trace=trace)
-    assert finish_trial(db, trial_id, worker=WORKER, attempt=attempt, status=TrialStatus.DONE)
-    return job.comparison_id
+        files.append(ReadFile(raw, read_of(synthetic(slices, 2 * seed + place), SUMMARY, None)))
+    return store_read_files(db, TraceStore((directory / "traces").as_uri()), files).comparison_id
 
 
 @contextmanager
