@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from sqlalchemy import select
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session, undefer
 
 from db.import_views import find_imports
@@ -26,7 +26,7 @@ def compared_traces(session: Session, comparison_id: int) -> tuple[ComparedTrace
         select(ComparedTraceRow, TraceRow, RunRow.variant)
         .outerjoin(ImportedTraceRow, ImportedTraceRow.id == ComparedTraceRow.imported_trace_id)
         .outerjoin(RunRow, RunRow.id == ComparedTraceRow.run_id)
-        .outerjoin(TraceRow, (TraceRow.id == ImportedTraceRow.trace_id) | (TraceRow.id == RunRow.trace_id))
+        .outerjoin(TraceRow, TraceRow.id == func.coalesce(ImportedTraceRow.trace_id, RunRow.trace_id))
         .options(undefer(TraceRow.contents))
         .where(ComparedTraceRow.comparison_id == comparison_id)
         .order_by(ComparedTraceRow.position)

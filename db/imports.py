@@ -64,7 +64,7 @@ def take_upload(
         file_name=called,
         sha256=upload.finish(),
         size_bytes=upload.size_bytes,
-        spool=store.put_waiting(upload.path),
+        spool=store.take_over(upload.path),
     )
     needed = False
     try:

@@ -73,8 +73,8 @@ class TraceStore:
         """The raw trace is gone; nothing where it was not there."""
         self._remove(self._place(sha256))
 
-    def put_waiting(self, path: Path) -> str:
-        """Move a file here that is still to be read; the name that it waits under. It appears whole or not at all."""
+    def take_over(self, path: Path) -> str:
+        """Move a file here, away from `path`, that is still to be read; the name that it waits under."""
         name = uuid.uuid4().hex
         place = self._waiting(name)
         self._files.makedirs(place.rpartition("/")[0], exist_ok=True)

@@ -10,8 +10,7 @@ from sqlalchemy.orm import Session
 
 from db.compared_traces import compared_traces
 from db.errors import IllegalMove, NotFound
-from db.import_views import import_row
-from db.models import ComparedTraceRow, ComparisonRow, RunRow
+from db.models import ComparedTraceRow, ComparisonRow, ImportedTraceRow, RunRow
 from db.session import Database
 from db.trace_answers import whole_answer
 from db.views import ComparisonKind
@@ -117,7 +116,10 @@ def _labels(session: Session, comparison_id: int) -> list[str]:
 
 def _label(session: Session, kind: str, number: int) -> str:
     if kind == IMPORT:
-        return import_row(session, number).name
+        name = session.scalar(select(ImportedTraceRow.name).where(ImportedTraceRow.id == number))
+        if name is None:
+            raise NotFound(f"there is no imported trace {number}")
+        return name
     if kind != RUN:
         raise IllegalMove(f"unknown kind of trace {kind!r}; expected {IMPORT!r} or {RUN!r}")
     run = session.get(RunRow, number)

@@ -71,6 +71,7 @@ class _Attempt:
             try:
                 with _on_sigterm(_stop), self._directory() as directory:
                     read = self._read(directory)
+                self._finish(read)
             except _Stopped:
                 heart.stop()
                 self._give_back()
@@ -80,8 +81,6 @@ class _Attempt:
                 log.exception("%s", self._what)
                 message = f"{type(error).__name__}: {error}"
                 self._fail(ImportFailure(kind=ImportFailureKind.INTERNAL, message=message))
-            else:
-                self._finish(read)
 
     def _read(self, directory: Path) -> ReadTrace:
         """The copy has the suffix of the file as it came: of a known kind a reader can say more."""
