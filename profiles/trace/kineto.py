@@ -16,7 +16,7 @@ from profiles.trace.model import ABSENT, GPU_KINDS, Device, SliceKind, Trace, Tr
 from profiles.trace.ranks import Rank, rank_of
 from profiles.trace.wording import counted
 
-_IGNORED, _FRAME = -1, -2
+_IGNORED = -1
 _CATEGORIES = {
     "kernel": SliceKind.KERNEL,
     "memcpy": SliceKind.MEMCPY,
@@ -26,9 +26,8 @@ _CATEGORIES = {
     "operator": SliceKind.OPERATOR,
     "cpu_op": SliceKind.OPERATOR,
     "user_annotation": SliceKind.ANNOTATION,
-    "python_function": _FRAME,
 }
-_MARKS_CATEGORY = "user_annotation"
+_PYTHON, _MARKS_CATEGORY = "python_function", "user_annotation"
 _ANNOTATION_NAMES = ("ProfilerStep#", "fusescope.")
 _OTHER_ACCELERATOR = re.compile(r"(mtia|hpu|xpu|privateuse1)_(?!runtime|driver)")
 _PHASE_COMPLETE, _PHASE_METADATA = "X", "M"
@@ -72,7 +71,7 @@ class _Recording:
 
     def add(self, events: list[Event]) -> None:
         kinds, frames = self._kinds, self._frames
-        rows = [event for event in events if event.ph == _PHASE_COMPLETE and kinds[event.cat] >= 0]
+        rows = [event for event in events if event.ph == _PHASE_COMPLETE and kinds[event.cat] != _IGNORED]
         marks = [event for event in rows if event.cat == _MARKS_CATEGORY and frames.is_mark(event.name)]
         if marks:
             frames.add([(event, frames.numbers[event.name]) for event in marks], self._track)
@@ -94,9 +93,9 @@ class _Recording:
                 self._labels[event.name or "", event.pid, event.tid] = str(event.args.name)
 
     def _add_frames(self, events: list[Event], rows: list[Event]) -> None:
-        kinds, frames, label = self._kinds, self._frames, self._frames.numbers
-        if _FRAME in kinds.values():
-            python = [(event, n) for event in events if kinds[event.cat] == _FRAME and (n := label[event.name]) >= 0]
+        frames, label = self._frames, self._frames.numbers
+        if _PYTHON in self._kinds:
+            python = [(event, n) for event in events if event.cat == _PYTHON and (n := label[event.name]) >= 0]
             frames.add([(event, n) for event, n in python if event.ph == _PHASE_COMPLETE], self._track)
         stacked = [event for event in rows if (args := event.args) and (args.call_stack or args.modules)]
         frames.add_stacks(stacked, self._track)
