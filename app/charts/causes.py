@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from app.charts.markup import cut_in_the_middle
 
 MOST_TOLD = 6
-INFERRED = "inferred from an uncaptured pass of the same kernels"
+INFERRED = "inferred from an uncaptured pass"
 
 
 def causes_html(

@@ -113,7 +113,7 @@ def test_a_kernel_opens_to_modules_and_lines_and_says_when_they_are_inferred() -
     assert "Net.layers.5 and 3 more</span>" in html
     whole = f"net/{'deep/' * 30}&lt;b&gt;\\u202e.py(3): forward"
     assert f'at <span title="{whole}">net/deep/deep/deep/deep/…' in html
-    assert html.count("inferred from an uncaptured pass of the same kernels") == 1
+    assert html.count("inferred from an uncaptured pass") == 1
     own = msgspec.structs.replace(told, inferred=False)
     assert "inferred" not in kernels_html(
         msgspec.structs.replace(run, causes=(own,)), unit=MICROSECONDS, stages=5, on_cpu=True
