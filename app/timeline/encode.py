@@ -24,8 +24,11 @@ MOST_SLICES = 200_000
 OVERVIEW_WIDTH = 4096
 WIDEST = 16_384
 ALIGNMENT = 8
+NARROW_FIRST = ("u1", "<u2", "<i4", "<u4")
+OPTIONAL = ("stages", "cause")
+"""Left out where all of them are 0, as of most traces."""
 
-Columns = Mapping[str, npt.NDArray[np.generic]]
+Columns = Mapping[str, npt.NDArray[np.integer]]
 
 
 class Named(msgspec.Struct, frozen=True):
@@ -106,14 +109,14 @@ def matching(shown: Shown, query: str) -> npt.NDArray[np.bool_]:
 
 def _every(shown: Shown) -> Columns:
     return {
-        "start": (shown.start_ns - shown.zero_ns).astype("<f8"),
-        "duration": shown.duration_ns.astype("<f8"),
-        "name": _renumbered(shown.name)[1].astype("<u4"),
-        "launch": shown.launch.astype("<i4"),
-        "stages": shown.stages.astype("<u2"),
-        "cause": _renumbered(shown.cause)[1].astype("<u4"),
-        "track": shown.track.astype("<u2"),
-        "depth": shown.depth.astype("u1"),
+        "start": shown.start_ns - shown.zero_ns,
+        "duration": shown.duration_ns,
+        "name": _renumbered(shown.name)[1],
+        "launch": shown.launch,
+        "stages": shown.stages,
+        "cause": _renumbered(shown.cause)[1],
+        "track": shown.track,
+        "depth": shown.depth,
     }
 
 
@@ -121,17 +124,17 @@ def _merged(shown: Shown, window: Window, lit: npt.NDArray[np.bool_]) -> tuple[H
     found = merge(shown, from_ns=window.from_ns, to_ns=window.to_ns, width=window.width, lit=lit if lit.any() else None)
     rows = found.row
     columns: Columns = {
-        "start": (found.start_ns - shown.zero_ns).astype("<f8"),
-        "duration": (found.end_ns - found.start_ns).astype("<f8"),
-        "name": _renumbered(shown.name[rows])[1].astype("<u4"),
-        "launch": _local(shown.launch[rows], rows, len(shown.start_ns)).astype("<i4"),
-        "stages": shown.stages[rows].astype("<u2"),
-        "cause": _renumbered(shown.cause[rows])[1].astype("<u4"),
-        "track": shown.track[rows].astype("<u2"),
-        "depth": shown.depth[rows].astype("u1"),
-        "count": found.count.astype("<u4"),
-        "busy": found.busy_ns.astype("<f8"),
-        "hits": found.hits.astype("<u4"),
+        "start": found.start_ns - shown.zero_ns,
+        "duration": found.end_ns - found.start_ns,
+        "name": _renumbered(shown.name[rows])[1],
+        "launch": _local(shown.launch[rows], rows, len(shown.start_ns)),
+        "stages": shown.stages[rows],
+        "cause": _renumbered(shown.cause[rows])[1],
+        "track": shown.track[rows],
+        "depth": shown.depth[rows],
+        "count": found.count,
+        "busy": found.busy_ns,
+        "hits": found.hits,
     }
     return _header(shown, lit, rows, merged=True, in_view=int(found.count.sum())), columns
 
@@ -200,10 +203,22 @@ def _local(launch: npt.NDArray[np.int32], rows: Rows, total: int) -> npt.NDArray
     return place[launch]
 
 
+def _narrowest(column: npt.NDArray[np.integer]) -> npt.NDArray[np.generic]:
+    """Of the types that a browser has, the first that holds all values; whole ns are exact in doubles for 104 days."""
+    least, most = (int(column.min()), int(column.max())) if len(column) else (0, 0)
+    for kind in NARROW_FIRST:
+        if np.iinfo(kind).min <= least and most <= np.iinfo(kind).max:
+            return column.astype(kind)
+    return column.astype("<f8")
+
+
 def _packed(header: Header, columns: Columns) -> bytes:
     """The header names offsets, and its length moves them: they count from the end of the header."""
     places, body = [], bytearray()
-    for name, column in columns.items():
+    for name, whole in columns.items():
+        if name in OPTIONAL and not whole.any():
+            continue
+        column = _narrowest(whole)
         places.append(ColumnPlace(name, column.dtype.str.lstrip("<|"), len(body), len(column)))
         body += column.tobytes()
         body += bytes(-len(body) % ALIGNMENT)

@@ -87,7 +87,7 @@ def show(drawn: Timeline, part: Part = Part.TYPICAL) -> Shown:
         depth = _depths(drawn, kinds, rows, track)
     by_level = np.lexsort((depth, track))  # stable: starts stay in order
     rows, track, depth = rows[by_level], track[by_level], depth[by_level]
-    used = np.flatnonzero(np.bincount(track))
+    used = _used(track)
     track = np.searchsorted(used, track)
     return Shown(
         timeline=drawn,
@@ -159,11 +159,11 @@ def _depths(drawn: Timeline, kinds: _Kinds, rows: Rows, track: npt.NDArray[np.in
     As many as have begun before it and not ended: a slice of no length counts as one of 1 ns, so that it encloses none.
     """
     depth = np.zeros(len(rows), dtype=np.uint8)
-    for one in np.unique(track[kinds.of(drawn, rows, (TrackKind.STREAM,))]):
+    for one in _used(track[kinds.of(drawn, rows, (TrackKind.STREAM,))]):
         own = np.flatnonzero(track == one)
         depth[own] = stream_levels(drawn.start_ns[rows[own]], drawn.start_ns[rows[own]] + drawn.duration_ns[rows[own]])
     nests = kinds.of(drawn, rows, NESTED)
-    for one in np.unique(track[nests]):
+    for one in _used(track[nests]):
         own = np.flatnonzero(track == one)
         starts = drawn.start_ns[rows[own]]
         ends = starts + np.maximum(drawn.duration_ns[rows[own]], 1)
@@ -171,6 +171,10 @@ def _depths(drawn: Timeline, kinds: _Kinds, rows: Rows, track: npt.NDArray[np.in
         ended = np.searchsorted(np.sort(ends), starts[outer_first], side="right")
         depth[own[outer_first]] = np.clip(np.arange(len(own)) - ended, 0, DEEPEST)
     return depth
+
+
+def _used(track: npt.NDArray[np.int64]) -> Rows:
+    return np.flatnonzero(np.bincount(track))
 
 
 def _zero(drawn: Timeline, kinds: _Kinds, rows: Rows, part: Part) -> int:

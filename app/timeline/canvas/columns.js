@@ -9,6 +9,7 @@ function readColumns(buffer) {
   for (const place of header.columns) {
     run[place.name] = new ARRAYS[place.type](buffer, 4 + length + place.offset, place.count);
   }
+  for (const name of ["stages", "cause"]) run[name] ??= new Uint8Array(run.start.length);
   run.bands = bandsOf(run);
   run.reach = reachOf(run);
   run.work = workTime(run);
