@@ -74,9 +74,14 @@ def _difference(found: TraceDifference) -> list[str]:
     if found.basis_reason:
         lines[0] += f" ({found.basis_reason})"
     lines += _roles(found)
-    if found.matching is not None and any(one.ground is not Ground.NAME for one in found.matching.matches):
+    if found.matching is not None and not _all_by_name(found.matching):
         lines += ["", *_matching(found, found.matching)]
     return [*lines, *_kernels(found)]
+
+
+def _all_by_name(matching: Matching) -> bool:
+    whole = all(side.matched == side.kernels for side in (matching.baseline, matching.candidate))
+    return whole and all(one.ground is Ground.NAME for one in matching.matches)
 
 
 def _roles(found: TraceDifference) -> list[str]:

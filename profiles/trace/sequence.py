@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 import msgspec
@@ -23,6 +24,7 @@ class Caller(msgspec.Struct, frozen=True, kw_only=True):
 
 
 FEW = 8  # kernels of one call of an operator that belong together; more are a whole model, or a graph's replay
+_REGION = re.compile(r"Torch-Compiled Region|CompiledFunction|CompiledFxGraph|TorchDynamo")
 # What a hostile file can make of few events: 20,000 launches, each within operators and modules of its own.
 _MOST_CALLERS, _DEEPEST, _LONGEST = 4_000, 16, 300
 
@@ -51,7 +53,7 @@ def sequenced(
     rows, places = kernels[order], opened.places(call_of[order])
     stacks = np.append(opened.rows, np.full((len(opened.rows), 1), ABSENT), axis=1)[:, places]
     callers, caller_of = _callers(trace, stacks, [causes.table[cause] for cause in causes.of_row[rows].tolist()])
-    calls, instance_of = _numbered(_small_calls(stacks))
+    calls, instance_of = _numbered(_small_calls(_without_regions(trace, stacks)))
     return Sequenced(
         rows=rows,
         callers=callers,
@@ -87,6 +89,13 @@ def _caller(trace: Trace, stack: tuple[int, ...], cause: Cause) -> Caller | None
 
 def _cut(name: str) -> str:
     return name[:_LONGEST]
+
+
+def _without_regions(trace: Trace, stacks: Int64s) -> Int64s:
+    """Compiled code is marked as one call, whatever it runs: what it calls in turn is what belongs together."""
+    numbers = np.unique(trace.slices.name[stacks[stacks != ABSENT]]).tolist()
+    regions = [number for number in numbers if _REGION.search(trace.names[number])]
+    return np.where((stacks != ABSENT) & np.isin(trace.slices.name[stacks], regions), ABSENT, stacks)
 
 
 def _small_calls(stacks: Int64s) -> Int64s:

@@ -94,7 +94,11 @@ def _little_matched(found: TraceDifference, names: _Names) -> Caveat | None:
     share, name = min(shares, key=lambda one: one[0])
     return Caveat(
         "Little in common",
-        (text(f"Only {figures.percent(share)} of the kernel time of "), name, text(" has a counterpart in the other.")),
+        (
+            text(f"Only {figures.percent(share)} of the kernel time of "),
+            name,
+            text(" has a counterpart in the other: it works otherwise, or does other work."),
+        ),
     )
 
 

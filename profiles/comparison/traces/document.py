@@ -91,7 +91,9 @@ class Ground(StrEnum):
     OPERATOR = "same operator at the same place"
     LIKE_NAME = "same short name at the same place"
     MODULE = "same module at the same place"
+    FUSED = "operators fused into it"
     ROLE = "same role at the same place"
+    BETWEEN = "between the same neighbours"
 
 
 class MatchedKernel(msgspec.Struct, frozen=True, kw_only=True):

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from itertools import pairwise
 
 from profiles.comparison.traces.alignment import align
 from profiles.comparison.traces.document import (
@@ -23,20 +21,12 @@ from profiles.comparison.traces.document import (
     TimeDifference,
 )
 from profiles.comparison.traces.entry import ComparedTrace
+from profiles.comparison.traces.leftovers import Paired, pair_leftovers
 from profiles.comparison.traces.units import Likeness, Unit, units
 from profiles.results import Role
 from profiles.trace.contents import TraceContents
 
 MOST_KERNELS = 8_000  # of either sequence
-
-
-@dataclass(frozen=True, slots=True)
-class _Paired:
-    """Units of both sides that stand for each other."""
-
-    ground: Ground
-    baseline: tuple[Unit, ...]
-    candidate: tuple[Unit, ...]
 
 
 def match(baseline: ComparedTrace, candidate: ComparedTrace) -> Matching | None:
@@ -48,8 +38,8 @@ def match(baseline: ComparedTrace, candidate: ComparedTrace) -> Matching | None:
     likeness = Likeness(*sides)
     aligned = align(likeness.score, likeness.kinds)
     placed = {at: _pair(sides[0][at[0]], sides[1][at[1]]) for at in aligned.pairs}
-    pairs = [pair for at, pair in placed.items() if pair.ground is not Ground.ROLE or _is_placed(at, placed)]
-    pairs += _by_module(sides, aligned.pairs, aligned.ambiguous)
+    kept = {at: pair for at, pair in placed.items() if pair.ground is not Ground.ROLE or _is_placed(at, placed)}
+    pairs = [*kept.values(), *pair_leftovers((sides[0], sides[1]), kept, aligned.ambiguous)]
     return Matching(
         steps=(before.typical, after.typical),
         baseline=_side(before, sides[0], [unit for pair in pairs for unit in pair.baseline]),
@@ -69,7 +59,7 @@ def _left_out(held: TraceContents, side: Sequence[Unit]) -> int:
     return len(held.sequence) - sum(len(unit.places) for unit in side) + held.cut
 
 
-def _pair(one: Unit, other: Unit) -> _Paired:
+def _pair(one: Unit, other: Unit) -> Paired:
     if one.names == other.names:
         ground = Ground.NAME
     elif one.operator is not None and (one.operator == other.operator or one.inner == other.inner):
@@ -80,26 +70,14 @@ def _pair(one: Unit, other: Unit) -> _Paired:
         ground = Ground.MODULE
     else:
         ground = Ground.ROLE
-    return _Paired(ground, (one,), (other,))
+    return Paired(ground, (one,), (other,))
 
 
-def _is_placed(at: tuple[int, int], placed: dict[tuple[int, int], _Paired]) -> bool:
+def _is_placed(at: tuple[int, int], placed: dict[tuple[int, int], Paired]) -> bool:
     """A role says little: of pairs that rest on it those count that stand right between two others, or right beside one
     that rests on more."""
     beside = [placed.get((at[0] + step, at[1] + step)) for step in (-1, 1)]
     return None not in beside or any(pair is not None and pair.ground is not Ground.ROLE for pair in beside)
-
-
-def _by_module(
-    sides: tuple[list[Unit], ...], pairs: Sequence[tuple[int, int]], ambiguous: Sequence[tuple[int, int]]
-) -> Iterable[_Paired]:
-    """What is left between two matches on both sides, if all of it is of one module: a fusion across operators."""
-    ends = [(-1, -1), *sorted([*pairs, *ambiguous]), (len(sides[0]), len(sides[1]))]
-    for (one, other), (next_one, next_other) in pairwise(ends):
-        before, after = tuple(sides[0][one + 1 : next_one]), tuple(sides[1][other + 1 : next_other])
-        modules = {unit.module for unit in (*before, *after)}
-        if before and after and len(modules) == 1 and None not in modules:
-            yield _Paired(Ground.MODULE, before, after)
 
 
 def _side(held: TraceContents, side: Sequence[Unit], matched: Sequence[Unit]) -> Side:
@@ -114,9 +92,9 @@ def _side(held: TraceContents, side: Sequence[Unit], matched: Sequence[Unit]) ->
     )
 
 
-def _matches(before: TraceContents, after: TraceContents, pairs: Sequence[_Paired]) -> tuple[Match, ...]:
+def _matches(before: TraceContents, after: TraceContents, pairs: Sequence[Paired]) -> tuple[Match, ...]:
     """Equal ones added up, by how far their times lie apart."""
-    grouped: dict[object, list[_Paired]] = defaultdict(list)
+    grouped: dict[object, list[Paired]] = defaultdict(list)
     for pair in pairs:
         key = (pair.ground, _named(pair.baseline), _named(pair.candidate), _operator(pair), _module(pair))
         grouped[key].append(pair)
@@ -128,7 +106,7 @@ def _named(side: Sequence[Unit]) -> tuple[str, ...]:
     return tuple(name for unit in side for name in unit.names)
 
 
-def _operator(pair: _Paired) -> str | None:
+def _operator(pair: Paired) -> str | None:
     """The one that both sides have, else the baseline's."""
     one, other = pair.baseline[0], pair.candidate[0]
     if len(pair.baseline) > 1 or len(pair.candidate) > 1:
@@ -136,12 +114,12 @@ def _operator(pair: _Paired) -> str | None:
     return one.inner if one.operator != other.operator and one.inner == other.inner else one.operator
 
 
-def _module(pair: _Paired) -> str | None:
+def _module(pair: Paired) -> str | None:
     """Of the pairs that rest on it; those of one operator are added up over all modules."""
     return pair.baseline[0].module if pair.ground is Ground.MODULE else None
 
 
-def _match(before: TraceContents, after: TraceContents, group: Sequence[_Paired]) -> Match:
+def _match(before: TraceContents, after: TraceContents, group: Sequence[Paired]) -> Match:
     places = [place for pair in group for unit in pair.baseline for place in unit.places]
     others = [place for pair in group for unit in pair.candidate for place in unit.places]
     return Match(
@@ -155,9 +133,9 @@ def _match(before: TraceContents, after: TraceContents, group: Sequence[_Paired]
     )
 
 
-def _operators(before: TraceContents, after: TraceContents, pairs: Sequence[_Paired]) -> tuple[OperatorTime, ...]:
+def _operators(before: TraceContents, after: TraceContents, pairs: Sequence[Paired]) -> tuple[OperatorTime, ...]:
     """The longest of the baseline first."""
-    grouped: dict[str | None, list[_Paired]] = defaultdict(list)
+    grouped: dict[str | None, list[Paired]] = defaultdict(list)
     for pair in pairs:
         grouped[_operator(pair)].append(pair)
     found = [

@@ -2,29 +2,32 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 import numpy as np
 
 from profiles.comparison.traces.alignment import Codes, Scores
 from profiles.results import Role
-from profiles.trace.contents import Caller, TraceContents
+from profiles.trace.contents import Caller, SeenKernel, TraceContents
 from profiles.trace.model import Bools
 from profiles.trace.names import short_name
 
 NAME, LIKE_NAME_OF_OPERATOR, OPERATOR_AND_ROLE, LIKE_NAME, INNER_AND_ROLE = 16, 12, 10, 9, 8
 OPERATOR, MODULE_AND_ROLE, ROLE = 6, 4, 2
 _SAME_MODULE = 1
-_MOST_JUDGED = 250_000  # pairs of different units
+_MOST_JUDGED = 2_000_000  # pairs of different units
 _BESIDE = (Role.HELPER, Role.FILL, Role.COPY)  # what comes along with the kernel that an operator is called for
 _NO_CALLER = Caller()
+GENERATED = re.compile(r"(?:graph_\d+_)?triton_\w*?fused_(?P<operators>\w+)")
 
 
 @dataclass(frozen=True, slots=True)
 class Unit:
     """Neighbours in a sequence that one call of `operator` launched; one kernel where no such call is known. `places`
     are those in the sequence, `names` the kernels' full ones and `shorts` what those come to without types and tuning,
-    `inner` the operator right around the main kernel (also of a replayed one, where that is inferred)."""
+    `does` is the main kernel's role, of a generated one apart (it does what several others do), None where none is
+    told, `inner` the operator right around it (also of a replayed one, where that is inferred)."""
 
     places: tuple[int, ...]
     names: tuple[str, ...]
@@ -32,7 +35,7 @@ class Unit:
     operator: str | None
     inner: str | None
     module: str | None
-    role: Role
+    does: str | None
 
 
 def units(held: TraceContents) -> list[Unit]:
@@ -59,8 +62,14 @@ def _unit(held: TraceContents, places: list[int]) -> Unit:
         operator=held.instances[instance] if together else None,
         inner=known.operators[-1] if known.operators and (together or known.inferred) else None,
         module=known.module,
-        role=kernels[main].role,
+        does=_does(kernels[main]),
     )
+
+
+def _does(kernel: SeenKernel) -> str | None:
+    if kernel.role is Role.OTHER:
+        return None
+    return f"generated {kernel.role}" if GENERATED.match(kernel.name) else str(kernel.role)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,11 +156,11 @@ def _columns(side: list[Unit], numbers: dict[object, int]) -> _Columns:
         values = [(feature, getattr(unit, feature)) for unit in side]
         return np.array([_number(numbers, value) for value in values], np.int64)
 
-    return _Columns(*(numbered(feature) for feature in ("names", "shorts", "operator", "inner", "module", "role")))
+    return _Columns(*(numbered(feature) for feature in ("names", "shorts", "operator", "inner", "module", "does")))
 
 
 def _number(numbers: dict[object, int], value: tuple[str, object]) -> int:
-    return 0 if value[1] in (None, Role.OTHER) else numbers.setdefault(value, len(numbers) + 1)
+    return 0 if value[1] is None else numbers.setdefault(value, len(numbers) + 1)
 
 
 def _distinct(columns: _Columns) -> tuple[Codes, Codes]:

@@ -107,6 +107,15 @@ def test_kernels_of_one_operator_call_stand_together(draft: Draft, read_draft: R
     assert callers[-1] == Caller(operators=("model",))
 
 
+def test_a_compiled_region_is_no_call_that_kernels_stand_together_by(draft: Draft, read_draft: ReadDraft) -> None:
+    draft.operator("Torch-Compiled Region: 0/0", 0, 500)
+    draft.operator("aten::mm", 100, 50)
+    draft.launched(110, 1, name="gemm")
+    draft.launched(200, 2, name="triton_poi_fused_mul_silu_0")
+    held = contents(read_draft(draft))
+    assert (held.instances, held.instance_of) == (("aten::mm",), (0, -1))
+
+
 def test_operators_of_another_thread_or_that_have_ended_launched_nothing(draft: Draft, read_draft: ReadDraft) -> None:
     draft.operator("aten::mm", 100, 50, tid=2)
     draft.operator("aten::add", 50, 10)

@@ -157,16 +157,53 @@ def test_a_role_alone_counts_beside_surer_matches_only(make: Make) -> None:
 
 def test_a_fusion_across_operators_is_matched_by_its_module(make: Make) -> None:
     """`Mlp` runs three kernels here and one there; without the module nothing says that they belong together."""
-    here = [("aten::norm", ["layer_norm"]), ("aten::mul", ["mul_kernel"]), ("aten::silu", ["silu_kernel"])]
-    there = [("aten::norm", ["layer_norm"]), ("fused", ["triton_red_fused_mul_silu_sum_0"])]
+    here = [("aten::norm", ["layer_norm"])]
+    here += [(f"aten::{name}", [f"{name}_kernel"]) for name in ("mul", "silu", "add")]
+    there = [("aten::norm", ["layer_norm"]), ("fused", ["fused_mlp_forward"])]
     one, other = make("A", [*here, ("aten::z", ["last_copy"])]), make("B", [*there, ("aten::z", ["last_copy"])])
     assert matched(one, other).baseline.matched == 2
-    within = [in_module(held, {"mul", "silu", "fused"}) for held in (one, other)]
+    within = [in_module(held, {"mul", "silu", "add", "fused"}) for held in (one, other)]
     found = matched(*within)
     fused = next(match for match in found.matches if match.ground is Ground.MODULE)
-    assert sides(fused) == (["mul_kernel", "silu_kernel"], ["triton_red_fused_mul_silu_sum_0"])
+    assert sides(fused) == (["mul_kernel", "silu_kernel", "add_kernel"], ["fused_mlp_forward"])
     assert fused.module == "Mlp"
-    assert (found.baseline.matched, found.candidate.matched) == (4, 3)
+    assert (found.baseline.matched, found.candidate.matched) == (5, 3)
+
+
+UNFUSED = [("aten::linear", ["gemm_x"]), ("aten::silu", ["silu_kernel"]), ("aten::linear", ["gemm_x"])]
+FUSED = [("aten::mm", ["gemm_x"]), ("aten::mm", ["gemm_x"]), (None, ["triton_poi_fused_mul_silu_0"])]
+
+
+def test_a_generated_kernel_stands_for_the_operators_that_it_names(make: Make) -> None:
+    """Also where one of them runs ahead of a kernel that both sides have."""
+    rest: Calls = [("aten::linear", ["gemm_x"])]
+    found = matched(make("A", [*UNFUSED, ("aten::mul", ["mul_kernel"]), *rest]), make("B", [*FUSED, *rest]))
+    assert [(one.ground, sides(one)) for one in found.matches] == [
+        (Ground.NAME, (["gemm_x"], ["gemm_x"])),
+        (Ground.FUSED, (["silu_kernel", "mul_kernel"], ["triton_poi_fused_mul_silu_0"])),
+    ]
+    back = matched(make("A", [*FUSED, *rest]), make("B", [*UNFUSED, ("aten::mul", ["mul_kernel"]), *rest]))
+    assert {one.ground for one in back.matches} == {Ground.NAME, Ground.FUSED}
+    assert back.candidate.unmatched == ()
+
+
+def test_a_generated_kernel_stands_for_nothing_where_more_is_left_over_than_it_names(make: Make) -> None:
+    more: Calls = [("aten::mul", ["mul_kernel"]), ("aten::softmax", ["softmax_warp_forward"])]
+    found = matched(make("A", [*UNFUSED, *more]), make("B", FUSED))
+    assert Ground.FUSED not in {one.ground for one in found.matches}
+    assert [kernel.name for kernel in found.candidate.unmatched] == ["triton_poi_fused_mul_silu_0"]
+
+
+def test_between_the_same_neighbours_several_stand_for_one_if_most_is_paired(make: Make) -> None:
+    around: Calls = [("aten::linear", ["gemm_x"]), ("aten::add", ["add_kernel"]), ("aten::norm", ["layer_norm"])]
+    eager: Calls = [("aten::bmm", ["gemm_s"]), ("aten::softmax", ["softmax_warp_forward"]), ("aten::bmm", ["gemm_v"])]
+    one, other = make("A", [*around, *eager, *around]), make("B", [*around, ("x::attn", ["flash_fwd"]), *around])
+    found = matched(one, other)
+    between = next(match for match in found.matches if match.ground is Ground.BETWEEN)
+    assert sides(between) == (["gemm_s", "softmax_warp_forward", "gemm_v"], ["flash_fwd"])
+    assert found.baseline.unmatched == ()
+    alone = matched(make("A", [*around[:1], *eager]), make("B", [*around[:1], ("x::attn", ["flash_fwd"])]))
+    assert alone.baseline.matched == 1  # one in four says nothing of its neighbours
 
 
 def in_module(held: Held, operators: set[str]) -> Held:
