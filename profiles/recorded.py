@@ -31,12 +31,14 @@ class Attribution(msgspec.Struct, frozen=True, kw_only=True):
 
 class KernelCauses(msgspec.Struct, frozen=True, kw_only=True):
     """What launched one kernel (or on a CPU ran around one operator): innermost operators, nn.Module paths and lines of
-    code, each the most frequent first. `inferred`: some of it is told by an uncaptured pass of the same kernels."""
+    code, each the most frequent first. `inferred`: some of it is told by an uncaptured pass of the same kernels.
+    `launch_calls` are the calls that launched the run's own kernels."""
 
     operators: tuple[str, ...] = ()
     modules: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
     inferred: bool = False
+    launch_calls: tuple[str, ...] = ()
 
 
 class GapCause(StrEnum):

@@ -88,7 +88,14 @@ def _row(use: KernelUse, frame: _Frame) -> str:
 def _name(use: KernelUse, causes: KernelCauses, *, on_cpu: bool) -> str:
     """The short name, which opens to the whole one with its template parameters, and to what launched it."""
     short, whole = escape(use.short_name), full_name(use.name)
-    told = causes_html(causes.operators, causes.modules, causes.sources, inferred=causes.inferred, on_cpu=on_cpu)
+    told = causes_html(
+        causes.operators,
+        causes.modules,
+        causes.sources,
+        inferred=causes.inferred,
+        launch_calls=causes.launch_calls,
+        on_cpu=on_cpu,
+    )
     if short == whole and not told:
         return f'<code class="fs-kernel">{short}</code>'
     summary = f'<summary title="{whole}"><code class="fs-kernel">{short}</code></summary>'

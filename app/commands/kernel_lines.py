@@ -23,6 +23,7 @@ def kernel_lines(kernels: Sequence[KernelRow], *, doubt: str) -> list[str]:
         ("launched by", False, [printable(", ".join(row.launched_by[:OPERATORS])[:LONGEST]) for row in kernels]),
     ]
     where_told = [
+        ("through", False, [printable(", ".join(row.launch_calls[:OPERATORS])[:LONGEST]) for row in kernels]),
         ("in module", False, [_first(row.modules) for row in kernels]),
         ("at", False, [_first(row.sources) for row in kernels]),
         ("inferred", False, [_inferred(row) for row in kernels]),

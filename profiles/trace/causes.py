@@ -32,16 +32,29 @@ class Cause(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class Causes:
     """`of_row` has each slice's place in `table`, whose first is the empty cause. GPU slices have the cause of their
-    launch, launching calls and operators their own."""
+    launch, launching calls and operators their own. `call_of` is the place in `call_names` of the call that launched a
+    slice, ABSENT for none."""
 
     table: tuple[Cause, ...]
     of_row: Int64s
+    call_names: tuple[str, ...]
+    call_of: Int64s
 
     def of(self, rows: Int64s) -> NamedCauses:
         """Of these slices together; equally frequent ones in their order."""
         distinct, first, counts = np.unique(self.of_row[rows], return_index=True, return_counts=True)
         order = np.argsort(first, kind="stable")
-        return _named(Counter({self.table[distinct[at]]: int(counts[at]) for at in order.tolist()}))
+        found = _named(Counter({self.table[distinct[at]]: int(counts[at]) for at in order.tolist()}))
+        return found._replace(calls=self._calls(np.zeros(len(rows), np.int64), rows).get(0, ()))
+
+    def _calls(self, group: Int64s, rows: Int64s) -> dict[int, tuple[str, ...]]:
+        """The calls that launched the rows of each group."""
+        pairs = np.stack([group, self.call_of[rows]])[:, self.call_of[rows] != ABSENT]
+        distinct, counts = np.unique(pairs, axis=1, return_counts=True)
+        found: dict[int, tuple[str, ...]] = defaultdict(tuple)
+        for number, call in distinct[:, np.argsort(-counts, kind="stable")].T.tolist():
+            found[number] += (self.call_names[call],)
+        return found
 
     def by_name(self, trace: Trace, rows: Int64s) -> dict[str, NamedCauses]:
         """Of the GPU slices `rows`, what each name was caused by."""
@@ -51,16 +64,19 @@ class Causes:
         for at in np.argsort(first, kind="stable").tolist():
             name, cause = distinct[:, at].tolist()
             counted[name][self.table[cause]] += int(counts[at])
-        return {trace.names[name]: _named(found) for name, found in counted.items()}
+        calls = self._calls(pairs[0], rows)
+        return {trace.names[name]: _named(found)._replace(calls=calls[name]) for name, found in counted.items()}
 
 
 class NamedCauses(NamedTuple):
-    """The most frequent first; `inferred` of the slices have an inferred cause."""
+    """The most frequent first; `inferred` of the slices have an inferred cause. `calls` are the names of those that
+    launched them."""
 
     operators: tuple[str, ...] = ()
     modules: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
     inferred: int = 0
+    calls: tuple[str, ...] = ()
 
 
 def find_causes(trace: Trace, launches: Launches) -> Causes:
@@ -71,7 +87,11 @@ def find_causes(trace: Trace, launches: Launches) -> Causes:
     distinct, which = np.unique(triples[:, used], axis=1, return_inverse=True)
     of_row = np.zeros(len(trace.slices), np.int64)
     of_row[used] = which.reshape(-1) + 1
-    return Causes((Cause(), *(_cause(trace, nodes, column) for column in distinct.T.tolist())), of_row)
+    table = (Cause(), *(_cause(trace, nodes, column) for column in distinct.T.tolist()))
+    launched = launches.call_of != ABSENT
+    call_of = np.full(len(trace.slices), ABSENT, np.int64)
+    call_of[launched] = trace.slices.name[launches.call_of[launched]]
+    return Causes(table, of_row, trace.names, call_of)
 
 
 def _named(found: Counter[Cause]) -> NamedCauses:

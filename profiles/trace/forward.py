@@ -157,7 +157,11 @@ def _kernel_sum_ns(trace: Trace, step: Step) -> int:
 def _caused(causes: Causes, rows: Int64s) -> KernelCauses:
     found = causes.of(rows)
     return KernelCauses(
-        operators=found.operators, modules=found.modules, sources=found.sources, inferred=bool(found.inferred)
+        operators=found.operators,
+        modules=found.modules,
+        sources=found.sources,
+        inferred=bool(found.inferred),
+        launch_calls=found.calls,
     )
 
 

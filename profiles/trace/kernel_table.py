@@ -21,7 +21,7 @@ class KernelRow(msgspec.Struct, frozen=True, kw_only=True):
     launching thread, `modules` the nn.Module paths and `sources` the lines of code there, the most frequent first.
 
     Of `inferred` of its calls they are those of the same kernels in an uncaptured pass; a graph's other kernels have
-    those of the replay."""
+    those of the replay. `launch_calls` are the names of the calls that launched it."""
 
     name: str
     short_name: str
@@ -33,6 +33,7 @@ class KernelRow(msgspec.Struct, frozen=True, kw_only=True):
     modules: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
     inferred: int = 0
+    launch_calls: tuple[str, ...] = ()
 
 
 def kernel_table(trace: Trace) -> tuple[KernelRow, ...]:
@@ -59,6 +60,7 @@ def kernel_table(trace: Trace) -> tuple[KernelRow, ...]:
                 modules=causes[trace.names[number]].modules,
                 sources=causes[trace.names[number]].sources,
                 inferred=causes[trace.names[number]].inferred,
+                launch_calls=causes[trace.names[number]].calls,
             )
         )
     return tuple(sorted(rows, key=lambda row: (-row.total_ns, row.name)))

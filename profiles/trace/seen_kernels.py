@@ -27,7 +27,8 @@ class SeenKernel(msgspec.Struct, frozen=True, kw_only=True):
     `per_step` and `per_step_ns` are its calls launched within each step of `TraceContents.steps`, and their durations'
     sum; empty where the steps' counts are not told. `launched_by` names the innermost operators, `modules` the
     nn.Module paths and `sources` the lines of code around its launches, each the most frequent first, at most 32 of the
-    latter two; of `inferred` calls they are those of an uncaptured pass of the same kernels.
+    latter two; of `inferred` calls they are those of an uncaptured pass of the same kernels. `launch_calls` are the
+    names of the calls that launched it.
     """
 
     name: str
@@ -45,6 +46,7 @@ class SeenKernel(msgspec.Struct, frozen=True, kw_only=True):
     modules: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
     inferred: int = 0
+    launch_calls: tuple[str, ...] = ()
     attribution: Attribution = Attribution()
 
 
@@ -87,6 +89,7 @@ def seen_kernels(
             modules=causes[names[at]].modules[:MOST_TOLD],
             sources=causes[names[at]].sources[:MOST_TOLD],
             inferred=causes[names[at]].inferred,
+            launch_calls=causes[names[at]].calls[:MOST_TOLD],
             attribution=attributed[at],
         )
         for at, short in enumerate(short_names(names))

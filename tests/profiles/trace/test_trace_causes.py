@@ -135,8 +135,10 @@ def test_a_replay_has_the_causes_of_the_uncaptured_pass_in_order(draft: Draft, r
     assert by_name["gemm", ()].operators == ("op::4", "op::7")
     assert all(cause.inferred for cause in forward.causes)
     assert (forward.counts.kernels, forward.counts.graph_launches) == (8, 1)
-    rows = {row.name: (row.inferred, row.calls) for row in kernel_table(trace)}
-    assert rows["softmax"] == (1, 2)
+    rows = {row.name: (row.inferred, row.calls, row.launch_calls) for row in kernel_table(trace)}
+    assert rows["softmax"] == (1, 2, ("cudaGraphLaunch", "cudaLaunchKernel"))
+    assert rows["gemm"] == (3, 6, ("cudaGraphLaunch", "cudaLaunchKernel"))
+    assert {causes.launch_calls for causes in forward.causes} == {("cudaGraphLaunch",)}
     drawn = timeline(trace)
     shown = [drawn.causes[place] for place in drawn.cause.tolist()]
     assert [cause for cause in shown if cause.inferred] == replayed
