@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from html import escape
+from typing import NamedTuple
 
 from app.charts.causes import causes_html
 from app.charts.doubts import Doubts
@@ -17,18 +18,31 @@ from profiles.trace.seen_kernels import SeenKernel
 
 SHOWN = 12
 MOST_ROWS = 400
+NO_OPERATOR = "no operator was open on the launching thread, or its launch is not in the file"
 
 
 @dataclass(frozen=True, slots=True)
 class _Frame:
-    """What all rows share; `steps` says whether the file tells calls per step."""
+    """What all rows share; `steps`, `modules` and `sources` say whether the file tells them of any kernel."""
 
     unit: TimeUnit
     steps: bool
+    modules: bool
+    sources: bool
     whole_ns: int
     longest_ns: int
     doubts: Doubts
     reasons: tuple[str, ...]
+
+
+class _Column(NamedTuple):
+    """`total` stands below it, of the whole recording. Columns that are `wide` are not on a phone."""
+
+    head: str
+    unit: str
+    css: str
+    cell: Callable[[SeenKernel, _Frame], str]
+    total: str = ""
 
 
 def kernels_html(contents: TraceContents, doubts: Doubts, *, reasons: tuple[str, ...] = ()) -> str:
@@ -38,90 +52,115 @@ def kernels_html(contents: TraceContents, doubts: Doubts, *, reasons: tuple[str,
         return ""
     whole = sum(kernel.total_ns for kernel in kernels)
     unit = MILLISECONDS if kernels[0].total_ns >= 1_000_000_000 else MICROSECONDS
-    frame = _Frame(unit, any(kernel.per_step for kernel in kernels), whole, kernels[0].total_ns, doubts, reasons)
-    body = "".join(_row(kernel, frame) for kernel in kernels[:SHOWN]) + _total(kernels, frame)
-    return f'<div class="fs">{_table(body, frame)}{_folded(kernels[SHOWN:], frame)}</div>'
+    frame = _Frame(
+        unit=unit,
+        steps=any(kernel.per_step for kernel in kernels),
+        modules=any(kernel.modules for kernel in kernels),
+        sources=any(kernel.sources for kernel in kernels),
+        whole_ns=whole,
+        longest_ns=kernels[0].total_ns,
+        doubts=doubts,
+        reasons=reasons,
+    )
+    columns = _columns(frame, calls=sum(kernel.calls for kernel in kernels))
+    shown = _table(kernels[:SHOWN], columns, frame, total=_total(columns))
+    return f'<div class="fs">{shown}{_folded(kernels[SHOWN:], columns, frame)}</div>'
 
 
 def kernel_name(kernel: SeenKernel) -> str:
     """The short name, which opens to the whole one and to operators, modules and lines of code around its launches."""
     short, whole = escape(printable(kernel.short_name)), full_name(kernel.name)
-    told = causes_html(kernel.launched_by, kernel.modules, kernel.sources, inferred=bool(kernel.inferred))
+    told = causes_html(
+        kernel.launched_by,
+        kernel.modules,
+        kernel.sources,
+        inferred=bool(kernel.inferred),
+        launch_calls=kernel.launch_calls,
+    )
     if short == whole and not told:
         return f'<code class="fs-kernel">{short}</code>'
     summary = f'<summary title="{whole}"><code class="fs-kernel">{short}</code></summary>'
     return f'<details class="fs-whole-name">{summary}<code>{whole}</code>{told}</details>'
 
 
-def _table(body: str, frame: _Frame) -> str:
-    columns = (
-        ("Kernel", "", ""),
-        ("Role", "", "wide"),
-        ("Launched by", "", "wide"),
-        *((("Per step", "", "num wide"),) if frame.steps else ()),
-        ("Calls", "", "num"),
-        ("In all", frame.unit.symbol, "num"),
-        ("Share", "", "num"),
-        ("Median", "µs", "num wide"),
-        ("p95", "µs", "num wide"),
-        ("", "", "wide"),
+def _columns(frame: _Frame, *, calls: int) -> tuple[_Column, ...]:
+    """All that the file tells something for; bars where modules and lines of code leave them room."""
+    marked = (frame.doubts.mark_all(text, frame.reasons) for text in (count(calls), frame.unit.write(frame.whole_ns)))
+    bars = not (frame.modules and frame.sources)
+    return (
+        _Column("Kernel", "", "", lambda kernel, _: kernel_name(kernel), "the whole recording"),
+        _Column("Role", "", "wide fs-muted fs-nowrap", lambda kernel, _: f"{swatch(kernel.role)} {kernel.role}"),
+        _Column("Launched by", "", "wide fs-muted", lambda kernel, _: _first(kernel.launched_by, str, NO_OPERATOR)),
+        *([_Column("Module", "", "wide fs-muted", _module)] if frame.modules else []),
+        *([_Column("Source", "", "wide fs-muted", _source)] if frame.sources else []),
+        *([_Column("Per step", "", "num wide", _per_step)] if frame.steps else []),
+        _Column("Calls", "", "num", lambda kernel, _: count(kernel.calls), next(marked)),
+        _Column("In all", frame.unit.symbol, "num", lambda kernel, f: f.unit.write(kernel.total_ns), next(marked)),
+        _Column("Share", "", "num", lambda kernel, f: f"{kernel.total_ns / max(f.whole_ns, 1) * 100:.1f} %"),
+        _Column("Median", "µs", "num wide", lambda kernel, _: MICROSECONDS.write(kernel.p50_ns)),
+        _Column("p95", "µs", "num wide", lambda kernel, _: MICROSECONDS.write(kernel.p95_ns)),
+        *([_Column("", "", "wide fs-barcell", _bar)] if bars else []),
     )
-    head = "".join(
-        f'<th scope="col" class="{css}">{name}{f"<small>{unit}</small>" if unit else ""}</th>'
-        for name, unit, css in columns
-    )
-    table = f'<table class="fs-kernels fs-seen"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
+
+
+def _table(kernels: Sequence[SeenKernel], columns: Sequence[_Column], frame: _Frame, *, total: str = "") -> str:
+    head = "".join(f'<th scope="col" class="{column.css}">{column.head}{_unit(column)}</th>' for column in columns)
+    body = "".join(_row([column.cell(kernel, frame) for column in columns], columns) for kernel in kernels)
+    table = f'<table class="fs-kernels fs-seen"><thead><tr>{head}</tr></thead><tbody>{body}{total}</tbody></table>'
     return f'<div class="fs-scroll">{table}</div>'
 
 
-def _row(kernel: SeenKernel, frame: _Frame) -> str:
-    step = f'<td class="num wide">{_per_step(kernel, frame.doubts)}</td>' if frame.steps else ""
-    share = kernel.total_ns / frame.whole_ns if frame.whole_ns else 0.0
-    length = kernel.total_ns / frame.longest_ns * 100 if frame.longest_ns else 0.0
-    return (
-        f'<tr><th scope="row">{kernel_name(kernel)}</th>'
-        f'<td class="wide fs-muted fs-nowrap">{swatch(kernel.role)} {kernel.role}</td>'
-        f'<td class="wide fs-muted">{_operator(kernel)}</td>{step}<td class="num">{count(kernel.calls)}</td>'
-        f'<td class="num">{frame.unit.write(kernel.total_ns)}</td><td class="num">{share * 100:.1f} %</td>'
-        f'<td class="num wide">{MICROSECONDS.write(kernel.p50_ns)}</td>'
-        f'<td class="num wide">{MICROSECONDS.write(kernel.p95_ns)}</td><td class="wide fs-barcell">'
-        f'<i class="fs-block fs-role-{kernel.role}" style="width:{length:.2f}%"></i></td></tr>'
-    )
+def _unit(column: _Column) -> str:
+    return f"<small>{column.unit}</small>" if column.unit else ""
 
 
-def _per_step(kernel: SeenKernel, doubts: Doubts) -> str:
+def _row(cells: Sequence[str], columns: Sequence[_Column], *, css: str = "") -> str:
+    rest = "".join(f'<td class="{column.css}">{html}</td>' for html, column in zip(cells[1:], columns[1:], strict=True))
+    return f'<tr class="{css}"><th scope="row">{cells[0]}</th>{rest}</tr>'
+
+
+def _total(columns: Sequence[_Column]) -> str:
+    return _row([column.total for column in columns], columns, css="fs-sum")
+
+
+def _per_step(kernel: SeenKernel, frame: _Frame) -> str:
     if not kernel.per_step:
         return missing("the file does not tell it")
     least, most = min(kernel.per_step), max(kernel.per_step)
     if least == most:
         return count(most) if most else '<span class="fs-faint">0</span>'
-    return doubts.mark(f"{count(least)}–{count(most)}", "unstable: equal steps launched it a different number of times")
+    reason = "unstable: equal steps launched it a different number of times"
+    return frame.doubts.mark(f"{count(least)}–{count(most)}", reason)
 
 
-def _operator(kernel: SeenKernel) -> str:
-    if not kernel.launched_by:
-        return missing("no operator was open on the launching thread, or its launch is not in the file")
-    more = f" +{len(kernel.launched_by) - 1}" if len(kernel.launched_by) > 1 else ""
-    return f'<code class="fs-op">{full_name(kernel.launched_by[0])}</code>{more}'
+def _module(kernel: SeenKernel, _: _Frame) -> str:
+    """The innermost one, of the most frequent path."""
+    return _first(kernel.modules, lambda path: path.rpartition(" > ")[2], "no module is told")
 
 
-def _total(kernels: Sequence[SeenKernel], frame: _Frame) -> str:
-    step = '<td class="wide"></td>' if frame.steps else ""
-    calls = frame.doubts.mark_all(count(sum(kernel.calls for kernel in kernels)), frame.reasons)
-    time = frame.doubts.mark_all(frame.unit.write(frame.whole_ns), frame.reasons)
-    return (
-        f'<tr class="fs-sum"><th scope="row">the whole recording</th><td class="wide"></td><td class="wide"></td>{step}'
-        f'<td class="num">{calls}</td><td class="num">{time}</td><td></td><td class="wide"></td><td class="wide"></td>'
-        '<td class="wide"></td></tr>'
-    )
+def _source(kernel: SeenKernel, _: _Frame) -> str:
+    """`modeling_bert.py(364)`."""
+    return _first(kernel.sources, lambda line: line.rpartition("/")[2].partition(": ")[0], "no line of code is told")
 
 
-def _folded(rest: Sequence[SeenKernel], frame: _Frame) -> str:
+def _first(found: Sequence[str], short: Callable[[str], str], why_none: str) -> str:
+    """The most frequent in short, all of it on hover, and how many more there are; the fold has them all."""
+    if not found:
+        return missing(why_none)
+    more = f" +{len(found) - 1}" if len(found) > 1 else ""
+    return f'<code class="fs-op" title="{full_name(found[0])}">{full_name(short(found[0]))}</code>{more}'
+
+
+def _bar(kernel: SeenKernel, frame: _Frame) -> str:
+    length = kernel.total_ns / max(frame.longest_ns, 1) * 100
+    return f'<i class="fs-block fs-role-{kernel.role}" style="width:{length:.2f}%"></i>'
+
+
+def _folded(rest: Sequence[SeenKernel], columns: Sequence[_Column], frame: _Frame) -> str:
     if not rest:
         return ""
-    part = sum(kernel.total_ns for kernel in rest) / frame.whole_ns if frame.whole_ns else 0.0
+    part = sum(kernel.total_ns for kernel in rest) / max(frame.whole_ns, 1)
     left = len(rest) - MOST_ROWS
     note = f'<p class="fs-fold-lead">{left:,} more names are in the CSV.</p>' if left > 0 else ""
-    rows = "".join(_row(kernel, frame) for kernel in rest[:MOST_ROWS])
     summary = f"<summary>{len(rest):,} more, {percent(part)} of the time</summary>"
-    return f'<details class="fs-fold">{summary}{_table(rows, frame)}{note}</details>'
+    return f'<details class="fs-fold">{summary}{_table(rest[:MOST_ROWS], columns, frame)}{note}</details>'
