@@ -67,7 +67,7 @@ def contents(trace: Trace, causes: Causes | None = None) -> TraceContents:
     told_steps = steps[: _told_steps(trace, every)]
     step_works = tuple(works.of_step(step) for step in told_steps)
     told = [work.work.kernels is not None for work in step_works]
-    typical = _typical(told_steps, step_works) if any(told) else None
+    typical = _typical(told_steps, step_works)
     opened = open_operators(trace, launches.call_of[every])
     slices_of_steps = [step.slices for step in told_steps] if all(told) else []
     kernels = seen_kernels(trace, launches, unlinked, causes=causes.by_name(trace, every), steps=slices_of_steps)
@@ -104,12 +104,12 @@ def _kernels(trace: Trace, rows: Int64s) -> Int64s:
     return kernels
 
 
-def _typical(steps: Sequence[Step], works: Sequence[StepWork]) -> Step:
+def _typical(steps: Sequence[Step], works: Sequence[StepWork]) -> Step | None:
     """The one of middle length on the device, of two the shorter, the first of equal ones. Steps that launched nothing
-    (a mark after the last one) are passed over, unless no step launched anything."""
-    told = [(work.work.span_ns or 0, at) for at, work in enumerate(works) if work.work.kernels is not None]
-    spans = sorted(span for span in told if span[0]) or told
-    return steps[spans[(len(spans) - 1) // 2][1]]
+    (a mark after the last one) are passed over. None where no step that launched something is told."""
+    told = [(work.work.span_ns, at) for at, work in enumerate(works) if work.work.kernels is not None]
+    spans = sorted((span, at) for span, at in told if span is not None)
+    return steps[spans[(len(spans) - 1) // 2][1]] if spans else None
 
 
 def _api(trace: Trace, launches: Launches) -> str | None:

@@ -9,7 +9,16 @@ from profiles.comparison.traces.answer import answer, baseline
 from profiles.comparison.traces.caveat import caveat
 from profiles.comparison.traces.difference import compare
 from profiles.comparison.traces.document import ComparedTraces, TraceFacts, What
-from profiles.comparison.traces.entry import FEWEST, MOST, ComparedTrace, TraceT, basis_of, vendor_of
+from profiles.comparison.traces.entry import (
+    FEWEST,
+    MOST,
+    Basis,
+    ComparedTrace,
+    TraceT,
+    basis_of,
+    vendor_of,
+    working_steps,
+)
 from profiles.comparison.traces.figures import count_figure, kernel_time_figure, role_figures, span_figure
 from profiles.comparison.traces.ranks import jobs
 
@@ -54,7 +63,7 @@ def facts(trace: ComparedTrace, *, is_baseline: bool, source: str | None = None)
         rank=rank.rank if rank else None,
         world_size=rank.world_size if rank else None,
         basis=basis,
-        steps=trace.contents.step_count if trace.contents is not None else len(trace.summary.steps),
+        steps=_steps(trace, basis),
         kernels=count_figure(trace, What.KERNELS, basis),
         copies=count_figure(trace, What.COPIES, basis),
         fills=count_figure(trace, What.FILLS, basis),
@@ -65,3 +74,11 @@ def facts(trace: ComparedTrace, *, is_baseline: bool, source: str | None = None)
         roles=role_figures(trace, basis),
         health=trace.summary.health,
     )
+
+
+def _steps(trace: ComparedTrace, basis: Basis) -> int:
+    """Those that figures are of, without the ones that launched nothing; else all that are marked."""
+    held = trace.contents
+    if held is None:
+        return len(trace.summary.steps)
+    return held.step_count - (len(held.steps) - len(working_steps(held)) if basis is Basis.STEP else 0)

@@ -13,11 +13,11 @@ from profiles.trace.contents import SeenKernel, Work
 NONE = Figure(value=0)
 # By basis the names under which findings put each figure in doubt.
 _COUNT_FIELDS: Mapping[tuple[Basis, What], tuple[str, ...]] = {
-    (Basis.STEP, What.KERNELS): ("steps.kernels", "counts.kernels"),
-    (Basis.STEP, What.COPIES): ("counts.memcpy",),
-    (Basis.STEP, What.FILLS): ("counts.memset",),
-    (Basis.STEP, What.LAUNCHES): (),
-    (Basis.STEP, What.GRAPH_LAUNCHES): (),
+    (Basis.STEP, What.KERNELS): ("steps.kernels", "counts.kernels", "kernels"),
+    (Basis.STEP, What.COPIES): ("counts.memcpy", "memcpy"),
+    (Basis.STEP, What.FILLS): ("counts.memset", "memset"),
+    (Basis.STEP, What.LAUNCHES): ("launches",),
+    (Basis.STEP, What.GRAPH_LAUNCHES): ("launches", "graph_launches"),
     (Basis.WHOLE, What.KERNELS): ("kernels",),
     (Basis.WHOLE, What.COPIES): ("memcpy",),
     (Basis.WHOLE, What.FILLS): ("memset",),
@@ -47,11 +47,13 @@ _SUMMARY: Mapping[What, str] = {
 
 
 def count_figure(trace: ComparedTrace, what: What, basis: Basis) -> Figure:
-    doubt = _doubt(trace, _COUNT_FIELDS[basis, what], basis)
+    fields = _COUNT_FIELDS[basis, what]
     if basis is Basis.WHOLE:
-        return _whole(trace, getattr(trace.summary, _SUMMARY[what]), doubt, of_gpu=what in _ON_GPU)
+        value = getattr(trace.summary, _SUMMARY[what])
+        return _whole(trace, value, _doubt(trace, fields, basis), of_gpu=what in _ON_GPU)
     values = [_WORK[what](work) for work in _works(trace)]
-    return _count(values, doubt)
+    steady = len(set(values)) < 2  # whatever a step that was passed over had
+    return _count(values, _doubt(trace, fields, basis, but=_UNSTABLE if steady else None))
 
 
 def kernel_time_figure(trace: ComparedTrace, basis: Basis) -> Figure:
