@@ -39,6 +39,13 @@ def comparisons(
         return Page(items=comparison_summaries(session, ids), total=total)
 
 
+def latest_comparisons(db: Database, wanted: HistoryFilter = ANY, *, limit: int) -> tuple[ComparisonSummary, ...]:
+    """The first of `comparisons`, without a look at all the others to count them."""
+    matching = select(ComparisonRow.id).where(*comparison_conditions(wanted)).order_by(ComparisonRow.id.desc())
+    with db.read() as session:
+        return comparison_summaries(session, session.scalars(matching.limit(limit)).all())
+
+
 def runs(db: Database, wanted: HistoryFilter = ANY, *, offset: int = 0, limit: int = 20) -> Page[RunSummary]:
     """Latest measured first."""
     matching = select(RunRow.id, TOTAL).where(*run_conditions(wanted))

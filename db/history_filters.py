@@ -11,6 +11,7 @@ from typing import Any
 from sqlalchemy import CTE, ColumnElement, CompoundSelect, Select, and_, case, or_, select, union
 
 from db.job_status import job_status
+from db.mentions import mentions
 from db.models import (
     ComparedTraceRow,
     ComparisonRow,
@@ -69,7 +70,7 @@ def _mentioning(text: str) -> CompoundSelect[int]:
     runs = _once(launched, "launching")
     return union(
         _named(text),
-        select(EntryRow.comparison_id).where(EntryRow.variant.icontains(text, autoescape=True)),
+        select(EntryRow.comparison_id).where(mentions(EntryRow.variant, text)),
         select(EntryRow.comparison_id).join(
             runs, and_(runs.c.trial_id == EntryRow.trial_id, runs.c.variant == EntryRow.variant)
         ),
@@ -87,7 +88,7 @@ def _traces_mentioning(text: str, kernels: CTE) -> tuple[Select[int], ...]:
     named = (ImportedTraceRow.name, ImportedTraceRow.file_name)
     return (
         imported.where(or_(*(column.icontains(text, autoescape=True) for column in named))),
-        measured.where(RunRow.variant.icontains(text, autoescape=True)),
+        measured.where(mentions(RunRow.variant, text)),
         imported.where(ImportedTraceRow.trace_id.in_(recorded)),
     )
 
@@ -95,7 +96,7 @@ def _traces_mentioning(text: str, kernels: CTE) -> tuple[Select[int], ...]:
 def _runs_mentioning(text: str) -> CompoundSelect[int]:
     """The runs whose variant has the text in it, or a kernel's name, or the name of a comparison that shows them."""
     return union(
-        select(RunRow.id).where(RunRow.variant.icontains(text, autoescape=True)),
+        select(RunRow.id).where(mentions(RunRow.variant, text)),
         _launching(_kernels(text)),
         select(RunRow.id)
         .join(EntryRow, and_(EntryRow.trial_id == RunRow.trial_id, EntryRow.variant == RunRow.variant))
@@ -113,7 +114,7 @@ def _launching(kernels: CTE) -> Select[int]:
 
 
 def _kernels(name: str) -> CTE:
-    return _once(select(KernelRow.id).where(KernelRow.name.icontains(name, autoescape=True)), "kernels")
+    return _once(select(KernelRow.id).where(mentions(KernelRow.name, name)), "kernels")
 
 
 def _once(query: Select[*tuple[Any, ...]], name: str) -> CTE:

@@ -14,6 +14,7 @@ from sqlalchemy.orm import Session
 from db.clock import now
 from db.import_views import find_import, find_imports, import_row
 from db.insertion import insert_new
+from db.mentions import mentions
 from db.models import ImportedTraceRow, KernelRow, TraceKernelRow
 from db.session import Database
 from db.store import TraceStore
@@ -158,7 +159,7 @@ def _conditions(wanted: HistoryFilter) -> list[ColumnElement[bool]]:
 
 
 def _mentions(text: str) -> ColumnElement[bool]:
-    named = select(KernelRow.id).where(KernelRow.name.icontains(text, autoescape=True))
+    named = select(KernelRow.id).where(mentions(KernelRow.name, text))
     launching = select(TraceKernelRow.trace_id).where(TraceKernelRow.kernel_id.in_(named))
     return or_(
         ImportedTraceRow.name.icontains(text, autoescape=True),

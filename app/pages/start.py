@@ -78,8 +78,7 @@ def _newest_first(request: JobRequest) -> Iterator[tuple[ComparedRun, ...]]:
     """The entries of the latest comparisons of these operations that have something to compare; read when wanted."""
     database = context.database()
     for operation in dict.fromkeys(trial.workload.operation for trial in request.trials):
-        found = history.comparisons(database, HistoryFilter(operation=operation), offset=0, limit=NEWEST)
-        for summary in found.items:
+        for summary in history.latest_comparisons(database, HistoryFilter(operation=operation), limit=NEWEST):
             if summary.succeeded >= 2:
                 yield comparisons.comparison(database, summary.id).entries
 

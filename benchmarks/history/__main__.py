@@ -57,7 +57,7 @@ def _report(url: str, *, runs: int, only: str) -> None:
     if not history.runs(db, limit=1).total:
         fill(db, trials(runs), traces=runs // RUNS_TO_A_TRACE)
     print(f"\n{_version(db)}: {_size(db)}, filled in {time.monotonic() - began:.0f} s; load {os.getloadavg()[0]:.1f}")
-    print(f"{'':64} median  least   most, ms  statements")
+    print(f"{'':64} median  least   most    CPU, ms  statements")
     for asked in pages(db):
         if only in asked.name:
             print(_line(timed(db, asked)), flush=True)
@@ -66,7 +66,7 @@ def _report(url: str, *, runs: int, only: str) -> None:
 
 def _line(took: Timed) -> str:
     late = f"  over {TARGET_MS:g} ms" if took.median_ms > TARGET_MS else ""
-    times = f"{took.median_ms:6.1f} {took.least_ms:6.1f} {took.most_ms:6.1f}"
+    times = f"{took.median_ms:6.1f} {took.least_ms:6.1f} {took.most_ms:6.1f} {took.cpu_ms:6.1f}"
     return f"{took.name:64} {times} {took.statements:15}{late}"
 
 

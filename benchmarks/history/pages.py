@@ -104,8 +104,8 @@ def _start(db: Database) -> None:
         if preset.on_start:
             request = presets.request(preset.name, device="cuda")
             newest = HistoryFilter(operation=request.trials[0].workload.operation)
-            found = history.comparisons(db, newest, offset=0, limit=NEWEST)
-            comparisons.comparison(db, found.items[0].id)
+            found = history.latest_comparisons(db, newest, limit=NEWEST)
+            comparisons.comparison(db, found[0].id)
             jobs.expected_seconds(db, request)
     jobs.open_jobs(db)
     history.comparisons(db, HistoryFilter(), offset=0, limit=LATEST)

@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from db.comparisons import create_comparison
-from db.history import comparisons, filter_choices, runs
+from db.history import comparisons, filter_choices, latest_comparisons, runs
 from db.jobs import cancel_job, submit_job
 from db.run_rows import load_runs
 from db.session import Database
@@ -68,6 +68,7 @@ def test_several_workloads_are_named_by_the_first(database: Database) -> None:
         ({"search": "sdpa_math"}, ["Broken 100%"]),
         ({"search": "fmha_forward"}, ["Mine", "Ladder"]),
         ({"search": "gemm_n"}, ["Ladder"]),
+        ({"search": "FMHA_Forward"}, ["Mine", "Ladder"]),
         ({"search": "100%"}, ["Broken 100%"]),
         ({"search": "%"}, ["Broken 100%"]),
         ({"search": "unfused@comp"}, ["Norms"]),
@@ -124,6 +125,12 @@ def test_pages_know_the_whole_number_also_beyond_the_last(database: Database) ->
     beyond = comparisons(database, offset=10, limit=2)
     assert (beyond.items, beyond.total) == ((), 5)
     assert runs(database, offset=4, limit=3).total == 5
+
+
+def test_the_latest_are_the_first_of_the_list(filled: Database) -> None:
+    wanted = HistoryFilter(operation="attention")
+    assert latest_comparisons(filled, wanted, limit=2) == comparisons(filled, wanted, limit=2).items
+    assert latest_comparisons(filled, HistoryFilter(operation="swiglu"), limit=2) == ()
 
 
 def test_choices_are_what_is_there(filled: Database) -> None:
