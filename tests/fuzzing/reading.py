@@ -8,10 +8,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
+from typing import NamedTuple
 
 import msgspec
 
+from profiles.comparison.traces.difference import compare
+from profiles.comparison.traces.document import Change, TraceDifference
 from profiles.trace.child import parse_in_child
+from profiles.trace.contents import TraceContents, contents
 from profiles.trace.errors import TraceError
 from profiles.trace.forward import per_forward
 from profiles.trace.read import read_trace
@@ -25,6 +29,15 @@ class Hang(BaseException):
     """More than LONGEST_S of processor time for one input; no reader's `except` holds it up."""
 
 
+class _Held(NamedTuple):
+    """A trace of a comparison."""
+
+    key: str
+    summary: TraceSummary
+    contents: TraceContents
+    label: str = "input"
+
+
 def check_reading(content: bytes, directory: Path) -> bool:
     """Whether the content was read; False where it was refused as it should be. AssertionError, Hang, or whatever the
     reader let through, where it was not."""
@@ -35,12 +48,16 @@ def check_reading(content: bytes, directory: Path) -> bool:
             trace = read_trace(path)
         except TraceError:
             return False
-        summary, drawn = summarise(trace), timeline(trace)
+        summary, drawn, held = summarise(trace), timeline(trace), contents(trace)
+        difference = compare(_Held("A", summary, held), _Held("B", summary, held))
         for device in ("cuda:0", "cpu"):
             _check_finite(per_forward(trace, device=device))
         save_timeline(drawn, directory / "timeline.npz")
     _check_finite(summary)
     _check_summary(summary)
+    _check_finite(held)
+    _check_contents(held, summary)
+    _check_no_difference(difference)
     _check_timeline(drawn, slices=len(trace.slices))
     assert len(load_timeline(directory / "timeline.npz").start_ns) == len(trace.slices)
     return True
@@ -75,6 +92,29 @@ def _check_summary(summary: TraceSummary) -> None:
     for device in summary.devices:
         _check_ascending(0, device.kernel_busy_ns, device.gpu_busy_ns, device.gpu_span_ns, summary.gpu_span_ns)
         _check_ascending(0, device.idle_ns, device.gpu_span_ns)
+
+
+def _check_contents(held: TraceContents, summary: TraceSummary) -> None:
+    assert sum(kernel.calls for kernel in held.kernels) == (summary.kernels or 0)
+    assert sum(kernel.total_ns for kernel in held.kernels) == (summary.kernel_sum_ns or 0)
+    assert [step.work.kernels for step in held.steps] == [step.kernels for step in summary.steps[: len(held.steps)]]
+    assert len({len(column) for column in (held.sequence, held.durations_ns, held.caller_of, held.instance_of)}) == 1
+    for kernel in held.kernels:
+        _check_ascending(0, kernel.min_ns, kernel.p50_ns, kernel.p95_ns, kernel.max_ns, kernel.total_ns)
+        assert sum(kernel.per_step) <= kernel.calls == kernel.attribution.total
+    for work in (held.whole, *(step.work for step in held.steps)):
+        _check_ascending(0, work.overlapped_ns, work.communication_ns, work.busy_ns)
+    assert max(held.caller_of, default=-1) < len(held.callers)
+    assert max(held.instance_of, default=-1) < len(held.instances)
+
+
+def _check_no_difference(found: TraceDifference) -> None:
+    """Of a trace and itself."""
+    assert {kernel.change for kernel in found.kernels} <= {Change.EQUAL}
+    assert {count.difference for count in found.counts} <= {0, None}
+    if found.matching is not None:
+        assert found.matching.baseline == found.matching.candidate
+        assert not found.matching.baseline.unmatched
 
 
 def _check_ascending(*numbers: int | None) -> None:
