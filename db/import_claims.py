@@ -12,6 +12,7 @@ from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
 from db.clock import from_now, now
+from db.errors import IllegalMove, NotFound
 from db.import_views import import_row
 from db.locking import one_import_at_a_time
 from db.models import ImportedTraceRow, TraceRow
@@ -35,8 +36,10 @@ from db.views import ImportFailure, ImportFailureKind, ImportStatus
 
 LOST = ImportFailure(
     kind=ImportFailureKind.WORKER_LOST,
-    message=f"the worker that read it fell silent in each of {MOST_ATTEMPTS} attempts; give the file again to retry",
+    message=f"the worker that read it fell silent in each of {MOST_ATTEMPTS} attempts; it may be tried again",
 )
+
+RETRIED = (ImportFailureKind.WORKER_LOST, ImportFailureKind.INTERNAL)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,7 +114,8 @@ def finish_import(db: Database, store: TraceStore, held: Claim, read: ReadTrace)
 
 
 def fail_import(db: Database, store: TraceStore, held: Claim, failure: ImportFailure) -> bool:
-    """The file gives no trace, and is not kept; False where the import is no longer this attempt's."""
+    """Say why it was not read; False where the import is no longer this attempt's. A file that gives no trace is not
+    kept; one that could not be read for other reasons is, to be tried again."""
     with db.begin() as session:
         row = _owned(session, held)
         if row is None:
@@ -131,6 +135,28 @@ def expire_import_leases(db: Database, store: TraceStore) -> tuple[int, ...]:
                 if row.id == import_id:
                     _fail(session, store, row, LOST)
     return tuple(import_id for import_id, went_back in requeued.items() if went_back)
+
+
+def retry_import(db: Database, import_id: int) -> None:
+    """Read it again, from the file that was kept. NotFound where there is no such import, IllegalMove where it did not
+    fail or its file was not kept."""
+    with db.begin() as session:
+        row = session.get(ImportedTraceRow, import_id, with_for_update=True)
+        if row is None:
+            raise NotFound(f"there is no imported trace {import_id}")
+        if row.status is not ImportStatus.FAILED:
+            raise IllegalMove(f"imported trace {import_id} did not fail; only failed ones are tried again")
+        if row.spool is None:
+            raise IllegalMove(f"the file of imported trace {import_id} gives no trace and was not kept; upload another")
+        queue_again(row)
+        renew_trace_answers(session, import_id)
+
+
+def queue_again(row: ImportedTraceRow) -> None:
+    """A locked row that failed waits as if it were new."""
+    row.status, row.attempt = ImportStatus.QUEUED, 0
+    row.failure_kind = row.failure_message = row.started_at = row.ended_at = None
+    row.published_at = now()
 
 
 def stale_queued_imports(db: Database, *, older_than_s: float) -> tuple[int, ...]:
@@ -156,7 +182,8 @@ def _owned(session: Session, held: Claim) -> ImportedTraceRow | None:
 def _fail(session: Session, store: TraceStore, row: ImportedTraceRow, failure: ImportFailure) -> None:
     row.failure_kind, row.failure_message = failure.kind, failure.message
     _end(row, ImportStatus.FAILED)
-    forget_file(session, store, row)
+    if failure.kind not in RETRIED:
+        forget_file(session, store, row)
     renew_trace_answers(session, row.id)
 
 

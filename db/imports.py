@@ -12,6 +12,7 @@ from sqlalchemy import ColumnElement, func, or_, select
 from sqlalchemy.orm import Session
 
 from db.clock import now
+from db.import_claims import queue_again
 from db.import_views import find_import, find_imports, import_row
 from db.insertion import insert_new
 from db.mentions import mentions
@@ -140,9 +141,8 @@ def _registered(session: Session, new: NewImport, submitted_by: str | None) -> t
             break  # else it was deleted between the two statements
     if row.status is not ImportStatus.FAILED:
         return row, not is_new
-    row.status, row.attempt, row.spool = ImportStatus.QUEUED, 0, new.spool
-    row.failure_kind = row.failure_message = row.started_at = row.ended_at = None
-    row.submitted_at = row.published_at = now()
+    queue_again(row)
+    row.spool, row.submitted_at = new.spool, now()
     session.flush()
     return row, False
 

@@ -16,7 +16,7 @@ def open_import(db: Database, store: TraceStore, import_id: int) -> tuple[Import
     """The import and its raw file. NotFound where there is none, or its file was not kept."""
     with db.read() as session:
         trace, spool = find_import(session, import_id), import_row(session, import_id).spool
-    if trace.status is ImportStatus.FAILED:
+    if trace.status is ImportStatus.FAILED and spool is None:
         raise NotFound(f"the file of imported trace {import_id} was not kept, because it could not be read")
     if spool is not None:
         with suppress(NotFound):  # it was read meanwhile

@@ -21,6 +21,7 @@ from app.addresses import MOST_ID, identity
 from app.api.params import Id, Limit, Offset
 from app.api.wire import RequestError, answer, body, schemas
 from db import comparisons, imports
+from db.import_claims import retry_import
 from db.import_removal import Removed, delete_import
 from db.raw_imports import open_import
 from db.store import TraceStore
@@ -28,6 +29,7 @@ from db.trace_comparisons import MOST_TRACES
 from db.uploads import UploadTooLarge
 from db.views import ComparisonView, HistoryFilter, ImportedTrace, ImportStatus, Page
 from profiles.trace.errors import TraceError, UnsupportedFormat
+from workers import dispatch
 
 router = APIRouter(prefix="/traces", tags=["traces"])
 
@@ -148,6 +150,15 @@ def show_trace(import_id: Id) -> Response:
 def rename_trace(import_id: Id, wanted: Annotated[NewTraceName, Depends(body(NewTraceName))]) -> Response:
     database = context.database()
     imports.rename_import(database, import_id, wanted.name)
+    return answer(imports.imported_trace(database, import_id))
+
+
+@router.post("/{import_id}/retry", responses=schemas.answers(ImportedTrace))
+def retry_trace(import_id: Id) -> Response:
+    """409 where it did not fail, or its file gives no trace."""
+    database = context.database()
+    retry_import(database, import_id)
+    dispatch.publish_import(context.settings(), import_id)
     return answer(imports.imported_trace(database, import_id))
 
 

@@ -46,6 +46,12 @@ def read(db: Database, import_id: int, path: Path, directory: Path) -> None:
     assert finish_import(db, store(), held, read_file(path, directory))
 
 
+def fail(db: Database, import_id: int, kind: ImportFailureKind) -> None:
+    held = claim_import(db, import_id, worker="w1")
+    assert held is not None
+    assert fail_import(db, store(), held, ImportFailure(kind=kind, message="no"))
+
+
 def files(state: Path) -> list[str]:
     folders = (state / "traces", state / "uploads")
     return sorted(path.name for folder in folders for path in folder.rglob("*") if path.is_file())
@@ -162,9 +168,10 @@ def test_deleting_says_what_went_and_what_stays(client: TestClient, web_database
     gone = client.delete(f"/api/v1/traces/{first['id']}", params={"comparisons": True})
     assert gone.json() == {"import_id": first["id"], "comparison_ids": [first["comparison_id"]], "kept_for_runs": []}
     assert client.get(f"/api/v1/traces/{first['id']}").status_code == 404
-    held = claim_import(web_database, second["id"], worker="w1")
-    assert held is not None
-    assert fail_import(web_database, store(), held, ImportFailure(kind=ImportFailureKind.UNREADABLE, message="no"))
+    fail(web_database, second["id"], ImportFailureKind.INTERNAL)
+    assert client.post(f"/api/v1/traces/{second['id']}/retry").json()["status"] == "queued"
+    fail(web_database, second["id"], ImportFailureKind.UNREADABLE)
+    assert client.post(f"/api/v1/traces/{second['id']}/retry").status_code == 409
     raw = client.get(f"/api/v1/traces/{second['id']}/raw")
     assert (raw.status_code, "was not kept" in raw.json()["error"]) == (404, True)
     assert files(tmp_path) == []
@@ -190,6 +197,7 @@ def test_the_openapi_document_lists_the_routes(client: TestClient) -> None:
         "/traces/comparisons": ["post"],
         "/traces/{import_id}": ["delete", "get", "patch"],
         "/traces/{import_id}/raw": ["get"],
+        "/traces/{import_id}/retry": ["post"],
     }
     assert "application/octet-stream" in paths["/traces"]["post"]["requestBody"]["content"]
 

@@ -28,11 +28,13 @@ from db.import_claims import (
     fetch_import,
     finish_import,
     give_back_import,
+    retry_import,
     stale_queued_imports,
 )
 from db.import_removal import delete_import, sweep_waiting
 from db.imports import Registered, imported_trace, imported_traces, plain_file_name, rename_import, take_upload
 from db.models import ComparisonRow, ImportedTraceRow, Row, TimelineChunkRow, TraceKernelRow, TraceRow
+from db.raw_imports import open_import
 from db.runs import store_run
 from db.session import Database
 from db.shares import look_up_link, make_link
@@ -173,7 +175,7 @@ def test_an_attempt_that_lost_its_lease_changes_nothing(place: Place) -> None:
     assert finish_import(place.database, place.store, second, place.reads[NAIVE])
 
 
-def test_an_import_whose_workers_fell_silent_twice_fails_and_its_file_goes(place: Place) -> None:
+def test_an_import_whose_workers_fell_silent_twice_fails_and_may_be_tried_again(place: Place) -> None:
     registered = place.upload(NAIVE)
     place.claim(registered.import_id, lease_s=-1.0)
     expire_import_leases(place.database, place.store)
@@ -182,6 +184,22 @@ def test_an_import_whose_workers_fell_silent_twice_fails_and_its_file_goes(place
     failed = imported_trace(place.database, registered.import_id)
     assert failed.failure is not None
     assert failed.failure.kind is ImportFailureKind.WORKER_LOST
+    trace, file = open_import(place.database, place.store, registered.import_id)
+    with file:
+        assert file.read() == NAIVE.read_bytes()
+    retry_import(place.database, trace.id)
+    assert imported_trace(place.database, trace.id).failure is None
+    with pytest.raises(IllegalMove, match="did not fail"):
+        retry_import(place.database, trace.id)
+    held = place.claim(trace.id)
+    assert held.attempt == 1
+    assert fail_import(place.database, place.store, held, BROKEN)
+    with pytest.raises(IllegalMove, match="gives no trace and was not kept"):
+        retry_import(place.database, trace.id)
+    with pytest.raises(NotFound, match="was not kept"):
+        open_import(place.database, place.store, trace.id)
+    with pytest.raises(NotFound):
+        retry_import(place.database, 99)
     assert place.files == set()
 
 
