@@ -19,7 +19,8 @@ from profiles.trace.steps import Step, find_steps
 UNCAPTURED = "fusescope.uncaptured"
 _FEWEST = 8  # kernels of a graph, and
 _FEWEST_NAMES = 3  # names among them: fewer may stand in a file that marks no uncaptured pass by chance
-_MOST_CANDIDATES = 4_000_000
+_MOST_CANDIDATES, _MOST_BYTES = 4_000_000, 4 << 30
+_WIDTH = 4  # bytes of a name's number
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,10 +47,10 @@ def find_counterparts(trace: Trace, launches: Launches) -> Counterparts:
     if marks:
         _within_marks(trace, launches, marks, found)
     elif len(launches.of(CallKind.GRAPH)):
-        singles = _singles(trace, launches)
+        text = _Text(trace, _singles(trace, launches))
         for replay in _replays(trace, launches):
             if len(replay) >= _FEWEST and len(np.unique(trace.slices.name[replay])) >= _FEWEST_NAMES:
-                found.add_sequence(replay, _occurrences(trace, replay, singles))
+                found.add_sequence(replay, text.occurrences(replay))
     return found.counterparts()
 
 
@@ -114,8 +115,9 @@ def _matched(trace: Trace, single: Int64s, passes: list[Int64s], replays: Iterat
     for rows in passes:
         if np.array_equal(names[rows], names[single]):
             found.add_sequence(rows, single[None, :])
+    text = _Text(trace, single)
     for replay in replays:
-        found.add_sequence(replay, _occurrences(trace, replay, single))
+        found.add_sequence(replay, text.occurrences(replay))
     by_name = {name: single[names[single] == name] for name in np.unique(names[single]).tolist()}
     for rows in passes:
         for name in np.unique(names[rows]).tolist():
@@ -158,18 +160,34 @@ def _singles(trace: Trace, launches: Launches) -> Int64s:
     return np.insert(kernels[order], bounds, ABSENT)
 
 
-def _occurrences(trace: Trace, replay: Int64s, singles: Int64s) -> Int64s | None:
-    """Where the replay's names stand among the singles', as rows [places, len(replay)]; None where nowhere, or in so
-    many places that nothing follows."""
-    names = trace.slices.name
-    sought = names[replay].astype(np.int32).tobytes()
-    text = np.where(singles == ABSENT, ABSENT, names[singles]).astype(np.int32).tobytes()
-    places: list[int] = []
-    at = text.find(sought)
-    while at >= 0:
-        if at % 4 == 0:
-            places.append(at // 4)
-            if len(places) * len(replay) > _MOST_CANDIDATES:
-                return None
-        at = text.find(sought, at + 1)
-    return np.stack([singles[place : place + len(replay)] for place in places]) if places else None
+class _Text:
+    """The names of kernels launched one by one as bytes, in which sequences are looked for: each distinct one once, and
+    no more once `_MOST_BYTES` were looked through or `_MOST_CANDIDATES` found."""
+
+    def __init__(self, trace: Trace, singles: Int64s) -> None:
+        self._names, self._singles = trace.slices.name, singles
+        self._text = np.where(singles == ABSENT, ABSENT, self._names[singles]).astype(np.int32).tobytes()
+        self._found: dict[bytes, Int64s | None] = {}
+        self._bytes, self._candidates = _MOST_BYTES, _MOST_CANDIDATES
+
+    def occurrences(self, replay: Int64s) -> Int64s | None:
+        """Where the replay's names stand, as rows [places, len(replay)]; None where nowhere."""
+        sought = self._names[replay].astype(np.int32).tobytes()
+        if sought not in self._found:
+            places = self._places(sought)
+            rows = [self._singles[place : place + len(replay)] for place in places]
+            self._found[sought] = np.stack(rows) if rows else None
+        return self._found[sought]
+
+    def _places(self, sought: bytes) -> list[int]:
+        self._bytes -= len(self._text)
+        places: list[int] = []
+        at = self._text.find(sought) if self._bytes > 0 else -1
+        while at >= 0:
+            if at % _WIDTH == 0:
+                places.append(at // _WIDTH)
+                self._candidates -= len(sought) // _WIDTH
+                if self._candidates < 0:
+                    return []
+            at = self._text.find(sought, at + 1)
+        return places

@@ -26,7 +26,7 @@ _NOT_USERS = re.compile(
     re.DOTALL,
 )
 _FIRST_PART = re.compile(r"[^/\\.]+")
-_LONGEST = 1_000  # characters of a label
+_LONGEST = 400  # characters of a label
 _LONGEST_NS = 2**53
 _AT_ONCE = 1 << 16
 _BELOW_1_US = b"0."
