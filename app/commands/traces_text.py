@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from app.commands.output import table
-from profiles.comparison.figures import percent, prose_time, ratio
+from profiles.comparison.figures import prose_time, ratio
 from profiles.comparison.traces.answer import signed_time
 from profiles.comparison.traces.document import (
     Change,
@@ -23,7 +23,7 @@ from profiles.comparison.traces.document import (
     TraceFacts,
 )
 from profiles.comparison.traces.entry import Basis
-from profiles.comparison.traces.figures import unstable
+from profiles.comparison.traces.figures import covered, unstable
 from profiles.trace.printable import printable
 
 UNKNOWN, DOUBT = "–", "?"
@@ -142,8 +142,7 @@ def _kernel(kernel: KernelDifference) -> tuple[str, ...]:
 
 def _matching(found: TraceDifference, matching: Matching) -> list[str]:
     told = [
-        f"{key}: {side.matched:,} of {side.kernels:,} kernels"
-        f" ({percent(side.matched_ns / side.total_ns) if side.total_ns else UNKNOWN} of the time)"
+        f"{key}: {side.matched:,} of {side.kernels:,} kernels ({covered(side)} of the time)"
         for key, side in ((found.baseline, matching.baseline), (found.candidate, matching.candidate))
     ]
     lines = [f"matched by place, {', '.join(told)}"]

@@ -10,7 +10,7 @@ from profiles.comparison.parts import Part, mono, muted, strong, text
 from profiles.comparison.traces.difference import compare
 from profiles.comparison.traces.document import Change, CountDifference, Figure, TraceDifference, What
 from profiles.comparison.traces.entry import Basis, ComparedTrace, TraceT
-from profiles.comparison.traces.figures import unstable
+from profiles.comparison.traces.figures import covered, unstable
 from profiles.trace.printable import printable
 
 _TOLD = 0.001  # ratios beyond are of things that are not alike
@@ -136,9 +136,8 @@ def _matched(found: TraceDifference, base: Part) -> tuple[Part, ...]:
     if side.matched == side.kernels and other.matched == other.kernels:
         count = f"all {figures.count(side.kernels, 'kernel')}" if side.kernels == other.kernels else "all kernels"
         return text(f"By their places {count} match those of "), base
-    share = side.matched_ns / side.total_ns if side.total_ns else 0
     return (
-        text(f"{side.matched:,} of its {side.kernels:,} kernels, {figures.percent(share)} of their time, match "),
+        text(f"{side.matched:,} of its {side.kernels:,} kernels, {covered(side)} of their time, match "),
         text(f"{other.matched:,} of the {other.kernels:,} of "),
         base,
         text(" by their places"),

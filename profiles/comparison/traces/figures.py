@@ -5,12 +5,14 @@ from __future__ import annotations
 import statistics
 from collections.abc import Callable, Mapping, Sequence
 
-from profiles.comparison.traces.document import Figure, What
+from profiles.comparison.figures import percent
+from profiles.comparison.traces.document import Figure, Side, What
 from profiles.comparison.traces.entry import Basis, ComparedTrace, without_gpu, working_steps
 from profiles.results import Role
 from profiles.trace.contents import SeenKernel, Work
 
 NONE = Figure(value=0)
+_NEARLY = 0.99
 # By basis the names under which findings put each figure in doubt.
 _COUNT_FIELDS: Mapping[tuple[Basis, What], tuple[str, ...]] = {
     (Basis.STEP, What.KERNELS): ("steps.kernels", "counts.kernels", "kernels"),
@@ -95,6 +97,14 @@ def role_figures(trace: ComparedTrace, basis: Basis) -> tuple[tuple[Role, Figure
     return tuple(
         sorted((pair for pair in found if pair[1].high or pair[1].value), key=lambda pair: -(pair[1].value or 0))
     )
+
+
+def covered(side: Side) -> str:
+    """The share of the time that is matched; `100 %` of nothing less than all of it."""
+    if side.matched == side.kernels:
+        return percent(1)
+    share = side.matched_ns / side.total_ns if side.total_ns else side.matched / side.kernels
+    return percent(share) if share < _NEARLY else f"over {percent(_NEARLY)}"
 
 
 def unstable(figure: Figure) -> bool:

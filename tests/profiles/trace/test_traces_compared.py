@@ -20,8 +20,9 @@ from profiles.comparison.traces.answer import answer
 from profiles.comparison.traces.caveat import caveat
 from profiles.comparison.traces.compared import compared
 from profiles.comparison.traces.difference import compare
-from profiles.comparison.traces.document import Change, ComparedTraces, KernelDifference, TraceDifference, What
+from profiles.comparison.traces.document import Change, ComparedTraces, KernelDifference, Side, TraceDifference, What
 from profiles.comparison.traces.entry import Basis, vendor_of
+from profiles.comparison.traces.figures import covered
 from profiles.comparison.traces.gate import FailOn, GateError, failures
 from profiles.results import Role
 from profiles.trace.contents import TraceContents, contents
@@ -286,6 +287,14 @@ def test_hostile_names_stay_text(held: Held) -> None:
     assert {kernel.change for kernel in told.differences[0].kernels} == {Change.ADDED, Change.VANISHED}
     assert all(kernel.short_name.isprintable() for kernel in told.differences[0].kernels)
     assert msgspec.json.decode(msgspec.json.encode(told), type=ComparedTraces) == told
+
+
+def test_only_all_of_it_is_covered_by_100_percent() -> None:
+    side = Side(kernels=1_467, matched=1_466, total_ns=99_445_000, matched_ns=99_442_000, unmatched=())
+    assert covered(side) == "over 99 %"
+    assert covered(msgspec.structs.replace(side, matched=1_467)) == "100 %"
+    assert covered(msgspec.structs.replace(side, matched_ns=60_000_000)) == "60 %"
+    assert covered(msgspec.structs.replace(side, total_ns=0, matched_ns=0, matched=978)) == "67 %"
 
 
 kernel_names = st.sampled_from(["gemm", "softmax", "gelu_kernel", "norm_kernel", "copy_kernel", "odd"])
