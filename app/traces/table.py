@@ -15,18 +15,18 @@ from app.traces.facts import rank_text, state_badge
 from app.traces.figures import count_cell, ratio_cell, time_cell, unit_for
 from db.views import ComparedTrace
 from profiles.comparison.figures import TimeUnit, percent
-from profiles.comparison.traces.document import ComparedTraces, TraceFacts
+from profiles.comparison.traces.document import ComparedTraces, TraceDifference, TraceFacts
 from profiles.comparison.traces.entry import Basis
 from profiles.trace.printable import printable
 
 
 @dataclass(frozen=True, slots=True)
 class _Frame:
-    """What all rows share; `ratios` are kernel times against the baseline's, by letter."""
+    """What all rows share; `differences` from the baseline are by letter."""
 
     told: ComparedTraces
     traces: Mapping[str, ComparedTrace]
-    ratios: Mapping[str, float | None]
+    differences: Mapping[str, TraceDifference]
     unit: TimeUnit
     longest_ns: int
     graphs: bool
@@ -55,7 +55,7 @@ def _frame(told: ComparedTraces, traces: Sequence[ComparedTrace]) -> _Frame:
     return _Frame(
         told=told,
         traces={trace.key: trace for trace in traces},
-        ratios={one.candidate: one.kernel_time.ratio for one in told.differences},
+        differences={one.candidate: one for one in told.differences},
         unit=unit_for(longest),
         longest_ns=longest,
         graphs=any(one.graph_launches.value for one in told.traces),
@@ -95,11 +95,20 @@ def _row(one: TraceFacts, frame: _Frame) -> str:
         *((css, count_cell(figure, frame.doubts, of=one.key)) for css, figure in counts),
         ("num", time_cell(one.kernel_time, frame.unit, frame.doubts, of=one.key)),
         ("wide", small_bar(one, frame.longest_ns)),
-        ("num", '<span class="fs-muted">baseline</span>' if one.baseline else ratio_cell(frame.ratios.get(one.key))),
+        ("num", '<span class="fs-muted">baseline</span>' if one.baseline else _ratio(one, frame)),
         ("num wide", _idle(trace, frame.doubts)),
     ]
     body = "".join(f'<td class="{css}">{html}</td>' for css, html in cells)
     return f'<tr{" class=baseline" if one.baseline else ""}><th scope="row">{name}{rank}</th>{body}</tr>'
+
+
+def _ratio(one: TraceFacts, frame: _Frame) -> str:
+    """Of like with like: of whole recordings where one of the two tells no steps, whatever their rows show."""
+    found = frame.differences[one.key]
+    html = ratio_cell(found.kernel_time.ratio)
+    if found.basis is Basis.STEP or not frame.mixed:
+        return html
+    return frame.doubts.note(html, f"{one.key}: of the whole recordings ({found.basis_reason or 'no common steps'})")
 
 
 def _devices(one: TraceFacts) -> str:
