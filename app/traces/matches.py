@@ -11,8 +11,9 @@ from app.formatting import count, plural
 from app.markup import muted, section
 from app.traces.figures import ratio_cell, time_cell, unit_for
 from app.traces.folding import MOST_ROWS, SHOWN, folding_html, head_html, kernel_html
-from profiles.comparison.figures import TimeUnit, percent
+from profiles.comparison.figures import TimeUnit
 from profiles.comparison.traces.document import Match, MatchedKernel, Matching, OperatorTime, Side, TraceDifference
+from profiles.comparison.traces.figures import covered
 from profiles.trace.printable import printable
 
 MOST_SIDE = 4
@@ -74,8 +75,7 @@ def coverage_words(matching: Matching, a: str, b: str) -> str:
 
 
 def _covered(side: Side, key: str) -> str:
-    share = side.matched_ns / side.total_ns if side.total_ns else 0.0
-    return f"{key}: {side.matched:,} of {count(side.kernels)} kernels matched, {percent(share)} of the time"
+    return f"{key}: {side.matched:,} of {count(side.kernels)} kernels matched, {covered(side)} of the time"
 
 
 def _match(match: Match, unit: TimeUnit, doubts: Doubts) -> str:
