@@ -36,6 +36,7 @@ GAPS = Finding(
 )
 SWITCH = "As a table and chart"
 GEMM = "#1A3490"
+EVIL = 'fast & <b> "bold".json.gz'
 
 
 @pytest.fixture(scope="module")
@@ -49,8 +50,8 @@ def imported(fusescope: Running, tmp_path_factory: pytest.TempPathFactory) -> in
     """A comparison of two recorded traces; that of the first puts its gaps in doubt."""
     directory = tmp_path_factory.mktemp("imported")
     files = []
-    for name in ("cuda_naive.json.gz", "cuda_sdpa_flash.json.gz"):
-        read = read_file(RECORDED / name, tmp_path_factory.mktemp("read"))
+    for recorded, name in (("cuda_naive.json.gz", "cuda_naive.json.gz"), ("cuda_sdpa_flash.json.gz", EVIL)):
+        read = read_file(RECORDED / recorded, tmp_path_factory.mktemp("read"))
         if not files:
             read = replace(read, summary=msgspec.structs.replace(read.summary, health=(GAPS,)))
         (directory / name).write_bytes(b"views: " + name.encode())
@@ -63,12 +64,7 @@ def test_the_view_is_saved_as_svg_with_the_colours_names_and_axis_of_the_canvas(
 ) -> None:
     visit(page, f"/comparison?id={ladder.comparison_id}&t=0.00~2000.00%3Br=500.000~900.000")
     canvas_of(page)
-    page.locator(".timeline summary").click()
-    with page.expect_download() as saving:
-        page.get_by_role("button", name="as SVG").click()
-    assert saving.value.suggested_filename == "fusescope-timelines.svg"
-    saving.value.save_as(tmp_path / "view.svg")
-    root = ElementTree.parse(tmp_path / "view.svg").getroot()  # noqa: S314 - our own picture
+    root = _saved_picture(page, tmp_path)
     texts = [text.text for text in root.iter(f"{SVG}text")]
     assert {"naive", "nvjet 256×128", "1.0 ms", "stream 7", "Δ 400.0 µs"} <= set(texts)
     assert any(re.match(r"A: \d+ of 12 slices drawn$", text or "") for text in texts)
@@ -106,7 +102,7 @@ def test_by_keyboard_alone_the_view_is_had_as_tables_and_a_chart_that_follow_it(
 
 
 def test_a_slice_of_an_imported_trace_tells_its_operator_and_what_is_in_doubt_is_marked(
-    page: Page, imported: int
+    page: Page, imported: int, tmp_path: Path
 ) -> None:
     visit(page, f"/comparison?id={imported}&timeline-table=true")
     canvas = canvas_of(page)
@@ -117,6 +113,9 @@ def test_a_slice_of_an_imported_trace_tells_its_operator_and_what_is_in_doubt_is
     about = page.locator(".about")
     expect(about).to_contain_text("cuda_naive.json.gz · stream")
     expect(about).to_contain_text(re.compile(r"Operator\s*aten::"))
+    texts = [text.text or "" for text in _saved_picture(page, tmp_path).iter(f"{SVG}text")]
+    assert EVIL in texts
+    assert any("▲ 213 gaps unexplained" in text for text in texts)
     drag(page, canvas, GUTTER + 5, GUTTER + 300, shift=True)
     section = page.locator(".below section")
     expect(section.first.locator("th .doubt")).to_have_text(["Calls", "Total µs", "Share"])
@@ -142,3 +141,13 @@ def test_a_shared_link_shows_the_timelines_of_its_traces_as_they_were_left_and_n
         assert page.request.get(f"/api/v1/traces/{trace_id}/timeline?token={token}").ok
     strange = next(number for number in range(1, 100) if number not in shown)
     assert page.request.get(f"/api/v1/traces/{strange}/timeline?token={token}").status == 404
+
+
+def _saved_picture(page: Page, directory: Path) -> ElementTree.Element:
+    page.locator(".timeline summary").click()
+    with page.expect_download() as saving:
+        page.get_by_role("button", name="as SVG").click()
+    page.locator(".timeline summary").click()
+    assert saving.value.suggested_filename == "fusescope-timelines.svg"
+    saving.value.save_as(directory / "view.svg")
+    return ElementTree.parse(directory / "view.svg").getroot()  # noqa: S314 - our own picture
