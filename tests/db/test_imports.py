@@ -39,7 +39,7 @@ from db.runs import store_run
 from db.session import Database
 from db.shares import look_up_link, make_link
 from db.store import TraceStore, file_sha256
-from db.traces import ReadTrace, load_timeline_of, read_file
+from db.traces import ReadTrace, StoredTrace, load_timeline_of, read_file
 from db.uploads import Upload, UploadTooLarge, sweep_uploads
 from db.views import ComparisonKind, HistoryFilter, ImportFailure, ImportFailureKind, ImportStatus, JobStatus
 from tests.db.examples import CPU, measured, submit_and_claim
@@ -368,6 +368,33 @@ def test_lists_are_filtered_by_state_and_by_what_the_traces_hold(place: Place) -
     assert found(HistoryFilter(search="SDPA_flash")) == [FLASH.name]
     assert found(HistoryFilter(status="queued")) == [FLASH.name]
     assert [trace.id for trace in imported_traces(place.database, offset=1, limit=1).items] == [1]
+
+
+def test_history_finds_comparisons_of_traces_by_name_kernel_state_and_by_the_run_beside_them(place: Place) -> None:
+    naive = place.imported(NAIVE)
+    place.upload(FLASH)
+    _, trial_id, attempt = submit_and_claim(place.database, "sdpa_flash")
+    run = measured("sdpa_flash", kernel="of_the_run_alone")
+    owned = {"trial_id": trial_id, "worker": "w1", "attempt": attempt}
+    trace = StoredTrace(file_sha256(NAIVE))
+    run_id = store_run(place.database, run=run, environment=CPU, trace=trace, **owned)
+    compare_traces(place.database, [("import", naive.import_id), ("run", run_id or 0)], name="Beside it")
+    kernel = (place.reads[NAIVE].contents or pytest.fail("no contents")).kernels[0].name
+
+    def found(**wanted: str) -> list[str]:
+        return [shown.name for shown in comparisons(place.database, HistoryFilter(**wanted)).items]
+
+    assert found(search=kernel.upper()) == ["Beside it", NAIVE.name]
+    assert found(search="cuda_NAIVE") == ["Beside it", NAIVE.name]
+    assert found(search="of_the_run") == ["Beside it", "Ladder"]
+    assert found(search="sdpa_flash") == ["Beside it", "Ladder", FLASH.name]
+    assert found(device_name=CPU.device_name) == ["Beside it", "Ladder"]
+    assert found(status="queued") == [FLASH.name]
+    assert found(status="done") == ["Beside it", NAIVE.name]
+    held = place.claim(2)
+    assert found(status="running") == ["Ladder", FLASH.name]
+    fail_import(place.database, place.store, held, BROKEN)
+    assert found(status="failed") == [FLASH.name]
 
 
 def test_uploads_are_bounded_and_what_a_crash_leaves_is_swept(place: Place) -> None:
