@@ -10,6 +10,7 @@ from app.comparison.share import share_popover
 from app.context import zone
 from app.markup import page
 from app.traces.actions import add_link, export_popover
+from app.traces.again import ways_on
 from app.traces.body import body
 from app.traces.choice import choose, saved_choice
 from app.traces.facts import head_html
@@ -32,6 +33,7 @@ def render(view: ComparisonView) -> None:
         )
     if is_open(view):
         watch(view.id, progress(view))
+    ways_on(view)
     body(view, lambda: _chosen(view, actions))
     _footnote(view)
 

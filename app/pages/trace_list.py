@@ -13,6 +13,7 @@ from app.pages import links, selection
 from app.pages.comparison_list import compare_traces
 from app.pages.grid import ROW_PX, height
 from app.pages.paging import current, pager
+from app.pages.trace_removal import delete_popover
 from app.traces.beside import LIST as TRACES
 from app.traces.beside import Beside, asked
 from app.traces.counts import per_step_text
@@ -113,8 +114,9 @@ def _actions(selected: Sequence[ImportedTrace], *, shown: Sequence[ImportedTrace
         else:
             _open(selected[0])
     one = selected[0] if len(selected) == 1 else None
-    if one is not None:
+    if one is not None and one.status is ImportStatus.DONE:
         st.link_button("Raw file", f"api/v1/traces/{one.id}/raw", key="raw")
+    delete_popover(one, of=LIST)
     selection.clear_button(LIST, selected)
     if beside:
         st.html(page(link("Leave them out", addresses.address(addresses.HISTORY, list=TRACES))), width="content")

@@ -8,7 +8,7 @@ from html import escape
 
 from app.formatting import moment, plural
 from app.markup import Tone, badge, page
-from db.views import ComparedTrace, ComparisonView, ImportStatus
+from db.views import ComparedTrace, ComparisonView, ImportFailureKind, ImportStatus
 from profiles.trace.printable import printable
 from profiles.trace.ranks import Rank
 from profiles.trace.summary import TraceSummary
@@ -19,6 +19,7 @@ STATES = {
     ImportStatus.RUNNING: ("being read", Tone.RUN),
     ImportStatus.FAILED: ("refused", Tone.IDLE),
 }
+NOT_THE_FILE = (ImportFailureKind.WORKER_LOST, ImportFailureKind.INTERNAL)
 MOST_DEVICES = 3
 UNITS = (("GB", 1e9), ("MB", 1e6), ("kB", 1e3))
 
@@ -61,7 +62,9 @@ def rank_text(rank: Rank | None) -> str | None:
 
 
 def state_badge(trace: ComparedTrace) -> str:
-    """Empty where it is read: that is what is normal."""
+    """Empty where it is read: that is what is normal. That a worker failed is no refusal."""
+    if trace.failure is not None and trace.failure.kind in NOT_THE_FILE:
+        return badge("failed", Tone.BAD)
     return badge(*STATES[trace.status]) if trace.status in STATES else ""
 
 

@@ -9,7 +9,7 @@ import streamlit as st
 from app.context import database
 from app.markup import mono, page, prose
 from app.traces.accepted import accepted_text
-from app.traces.facts import state_badge
+from app.traces.facts import NOT_THE_FILE, state_badge
 from db import workers
 from db.comparisons import comparison
 from db.views import ComparedTrace, ComparisonView, ImportStatus
@@ -43,12 +43,14 @@ def waiting_html(traces: list[ComparedTrace], *, has_worker: bool) -> str:
 
 
 def refused_html(trace: ComparedTrace) -> str:
-    """Why a file gave no trace, and what does."""
+    """Why a file gave no trace, and what does where that is the file's affair."""
     reason = trace.failure.message if trace.failure is not None else "its trace is not stored"
+    ours = trace.failure is not None and trace.failure.kind in NOT_THE_FILE
+    accepted = "" if ours else f'<p class="fs-muted">Accepted: {escape(accepted_text())}</p>'
     return page(
         f'<p class="fs-answer">{mono(printable(trace.label))} could not be read.</p>'
         f"<p>{escape(printable(f'{reason[:1].upper()}{reason[1:]}.'))}</p>"
-        f'<p class="fs-muted">Accepted: {escape(accepted_text())}</p>'
+        f"{accepted}"
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from datetime import UTC, datetime
 from html import unescape
 from pathlib import Path
@@ -11,7 +12,7 @@ import msgspec
 
 from app.traces.bars import bars_html
 from app.traces.exports import traces_csv, traces_json
-from app.traces.facts import head_html, size_text
+from app.traces.facts import head_html, size_text, state_badge
 from app.traces.ranks import ranks_html
 from app.traces.readable import ReadTrace, side_by_side, told
 from app.traces.table import table_html
@@ -77,6 +78,15 @@ def test_hostile_names_and_reasons_are_text_in_heads_and_states() -> None:
     assert "No trace: <b>\\u202egz.nosj." in _text(html)
     assert "no worker answers" in _text(html)
     assert "a worker reads it when it is free" in _text(waiting_html([waiting], has_worker=True))
+
+
+def test_a_worker_that_failed_is_no_refusal_of_the_file() -> None:
+    refused = _compared(None, key="A", status=Status.FAILED)
+    lost = replace(refused, failure=ImportFailure(kind=ImportFailureKind.WORKER_LOST, message="the worker was lost"))
+    assert "refused" in _text(state_badge(refused))
+    assert "Accepted: Kineto" in _text(refused_html(refused))
+    assert "failed" in _text(state_badge(lost))
+    assert _text(refused_html(lost)) == "a.json could not be read. The worker was lost."
 
 
 def test_the_table_has_every_trace_the_unread_ones_with_their_state(tmp_path: Path) -> None:
