@@ -8,13 +8,19 @@ from streamlit.navigation.page import Page
 from app import addresses
 from app.pages import comparison, history, jobs, links, new_job, shared, start, workers
 
+SHARED = "Shared comparison"
+OTHERS = (addresses.NEW_JOB, addresses.JOBS, addresses.HISTORY, addresses.WORKERS, addresses.COMPARISON)
+
 
 def current_page() -> Page:
     return _shared_page() if shared.TOKEN in st.query_params else _all_pages()
 
 
 def _shared_page() -> Page:
-    return st.navigation([st.Page(shared.render, title="Shared comparison")], position="hidden")
+    """The same at every page's address: none of them is there for a token."""
+    pages = [st.Page(shared.render, title=SHARED, default=True)]
+    pages += [st.Page(shared.render, title=SHARED, url_path=address) for address in OTHERS]
+    return st.navigation(pages, position="hidden")
 
 
 def _all_pages() -> Page:

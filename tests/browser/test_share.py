@@ -151,6 +151,19 @@ def test_link_is_listed_without_its_token_and_revoked_in_two_steps(
     assert links(fusescope.database, ladder.comparison_id)[0].revoked_at is not None
 
 
+def test_a_token_on_another_pages_address_opens_what_it_opens_and_no_more(
+    page: Page, fusescope: Running, ladder: JobView
+) -> None:
+    token, _ = make_link(fusescope.database, ladder.comparison_id)
+    for path in ("jobs", "comparison"):
+        visit(page, f"/{path}?token={token}")
+        expect(page.get_by_text("read-only link")).to_be_visible()
+        expect(page.get_by_text("Page not found")).to_have_count(0)
+    visit(page, "/history?token=nobody-made-this-one")
+    expect(page.get_by_role("heading", name="Nothing here")).to_be_visible()
+    expect(page.get_by_test_id(NAVIGATION)).to_have_count(0)
+
+
 def test_unknown_link_is_a_friendly_404(page: Page) -> None:
     answer = page.goto("/s/nothing-behind-this")
     assert answer is not None
