@@ -67,6 +67,14 @@ def went_wrong(job: JobView) -> bool:
     return bool(job.failures) or any(trial.status is TrialStatus.FAILED for trial in job.trials)
 
 
+def was_cancelled(job: JobView) -> bool:
+    """Whether something of it was not measured because somebody stopped it: what a retry makes up for."""
+    runs_of = (variant.run for trial in job.trials for variant in trial.progress if variant.run is not None)
+    return any(trial.status is TrialStatus.CANCELLED for trial in job.trials) or any(
+        run.status is RunStatus.CANCELLED for run in runs_of
+    )
+
+
 def succeeded(job: JobView) -> int:
     return sum(
         variant.run is not None and variant.run.status is RunStatus.SUCCEEDED

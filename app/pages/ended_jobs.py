@@ -1,4 +1,5 @@
-"""What ended: a card for what someone should look at, a row for the rest."""
+"""What ended: a card for what someone should look at, a line with the way on for what was cancelled, a row for the
+rest."""
 
 from __future__ import annotations
 
@@ -21,15 +22,23 @@ MOST_LINES = 4
 
 
 def card(job: JobView) -> None:
+    _with_a_way_on(job, _told(job))
+
+
+def line(job: JobView) -> None:
+    _with_a_way_on(job, page(f"{_head(job)}<p>{escape(outcome(job).capitalize())}.</p>"))
+
+
+def _with_a_way_on(job: JobView, told: str) -> None:
     with st.container(border=True, key=f"job-{job.id}"):
         left, right = st.columns([5, 1], vertical_alignment="top")
-        left.html(_told(job))
+        left.html(told)
         with right.container(horizontal=True, horizontal_alignment="right"):
             st.button("Retry", key=f"retry-{job.id}", icon=":material/replay:", on_click=_retry, args=(job.id,))
             links.page_link("Change", addresses.NEW_JOB, query=query(job.request), icon=":material/edit:")
 
 
-def rows(jobs: Sequence[JobView], *, heading: str) -> None:
+def rows(jobs: Sequence[JobView]) -> None:
     if not jobs:
         return
     head = (
@@ -40,22 +49,26 @@ def rows(jobs: Sequence[JobView], *, heading: str) -> None:
         ("Took", "num fs-wide"),
         ("Ended", "num"),
     )
-    st.html(heading + table(head, map(_row, jobs)))
+    st.html(table(head, map(_row, jobs)))
 
 
 def _told(job: JobView) -> str:
-    facts = (job.request.device, _ended(job), _took(job))
     lines = raw_lines(job)
     shown = "\n".join(lines[:MOST_LINES]) + (
         f"\n… and {len(lines) - MOST_LINES} more" if len(lines) > MOST_LINES else ""
     )
-    there = link("See what was measured", addresses.comparison(job.comparison_id)) if succeeded(job) else ""
     return page(
-        f'<div class="fs-head"><h3>{escape(job.request.name)}</h3>{_state(job)}{muted(" · ".join(facts))}{there}</div>'
-        f"<p>{prose(summary(job))}</p>"
+        f"{_head(job)}<p>{prose(summary(job))}</p>"
         f'<pre class="fs-raw">{escape(shown)}</pre>'
         f'<p class="fs-muted">{prose(next_step(job))}</p>'
     )
+
+
+def _head(job: JobView) -> str:
+    facts = (job.request.device, _ended(job), _took(job))
+    there = link("See what was measured", addresses.comparison(job.comparison_id)) if succeeded(job) else ""
+    name = f"<h3>{escape(job.request.name)}</h3>"
+    return f'<div class="fs-head">{name}{_state(job)}{muted(" · ".join(facts))}{there}</div>'
 
 
 def _row(job: JobView) -> str:

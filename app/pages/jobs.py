@@ -5,12 +5,12 @@ from __future__ import annotations
 import streamlit as st
 
 from app import addresses, context
-from app.advice import went_wrong
+from app.advice import was_cancelled, went_wrong
 from app.devices import alive
 from app.markup import link, page, section, title
 from app.pages import ended_jobs, links, paging, queue, running_jobs
 from db import jobs, workers
-from db.views import JobStatus, JobView
+from db.views import JobStatus
 
 POLL_S = 2.0
 IDLE_POLL_S = 10.0
@@ -55,14 +55,12 @@ def _ended() -> None:
     found = paging.current(lambda first: jobs.ended_jobs(database, offset=first, limit=PER_PAGE), PER_PAGE)
     if not found.total:
         return
-    fresh = _needing_attention(found.items)
-    if fresh:
-        st.html(section("Ended"))
-    for job in fresh:
+    st.html(section("Ended"))
+    wrong = [job for job in found.items if went_wrong(job)]
+    cancelled = [job for job in found.items if was_cancelled(job) and job not in wrong]
+    for job in wrong:
         ended_jobs.card(job)
-    ended_jobs.rows([job for job in found.items if job not in fresh], heading="" if fresh else section("Ended"))
+    for job in cancelled:
+        ended_jobs.line(job)
+    ended_jobs.rows([job for job in found.items if job not in wrong and job not in cancelled])
     paging.pager(found.total, PER_PAGE)
-
-
-def _needing_attention(ended: tuple[JobView, ...]) -> list[JobView]:
-    return [job for job in ended if went_wrong(job)]

@@ -69,6 +69,8 @@ def test_a_cancelled_job_says_that_nothing_was_measured(sqlite_database: Databas
     job = jobs.submit_job(sqlite_database, presets.request("attention-ladder", device="cpu"))
     cancelled = jobs.cancel_job(sqlite_database, job.id)
     assert not advice.went_wrong(cancelled)
+    assert advice.was_cancelled(cancelled)
+    assert not advice.was_cancelled(job)
     assert "cancelled" in advice.outcome(cancelled)
 
 
