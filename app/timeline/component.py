@@ -11,6 +11,7 @@ import streamlit as st
 
 from app.timeline.beside import beside
 from app.timeline.lane import Lane
+from app.timeline.whole import read_ahead
 
 __all__ = ["Lane", "timelines"]
 
@@ -52,6 +53,7 @@ HTML = """
 def timelines(lanes: Sequence[Lane], *, view: str | None, key: str, on_view: Callable[[str | None], None]) -> None:
     """`view` is as `link.js` writes it (`156.67~775.59` is a zoom in µs), None where it is as it begins; `on_view` gets
     each that a person rests at. Under the canvas the same view is to be had as tables and a chart."""
+    read_ahead(lanes, view)
     draw = st.components.v2.component(NAME, html=HTML, css=_read("timeline.css"), js=script())
     data = {"lanes": [asdict(lane) for lane in lanes], "view": view, "label": _label(lanes)}
     draw(key=key, data=data, on_view_change=lambda: on_view(_told(st.session_state[key].view)))

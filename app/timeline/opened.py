@@ -14,6 +14,7 @@ from starlette.requests import Request
 
 from app.addresses import address, identity
 from app.context import database
+from app.timeline.kept import kept
 from app.timeline.shown import Part, Shown, show
 from db.discretion import discreet
 from db.session import Database
@@ -73,13 +74,13 @@ def open_trace(request: Request) -> Opened | None:
     return None if found is None else Opened(f"fusescope-trace-{trace_id}", found)
 
 
-@lru_cache(maxsize=TIMELINES_KEPT)
+@kept(TIMELINES_KEPT)
 def load(db: Database, trace: TraceIdentity, part: Part) -> Shown:
     """A trace never changes: what was loaded is kept."""
     return show(load_timeline_of(db, trace.trace_id), part)
 
 
-@lru_cache(maxsize=TIMELINES_KEPT)
+@kept(TIMELINES_KEPT)
 def load_shared(db: Database, trace: TraceIdentity, part: Part) -> Shown:
     """As whoever has a share token may see it: no name tells under whose account a file lay."""
     shown = load(db, trace, part)
