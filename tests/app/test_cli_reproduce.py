@@ -26,7 +26,7 @@ def test_a_run_of_a_bundle_becomes_a_script(tmp_path: Path, capsys: pytest.Captu
     assert main(["reproduce", LADDER, "--variant", "attention/naive", "--output", str(path)]) == 0
     assert str(path) in capsys.readouterr().out
     text = path.read_text(encoding="utf-8")
-    assert "GPU time           1,071.5 µs (p25-p75 1,070.3–1,072.4)" in text
+    assert "GPU time           1,058.4 µs (p25-p75 1,057.4–1,059.5)" in text
     asked = subprocess.run([sys.executable, str(path), "--help"], capture_output=True, text=True, check=True).stdout
     assert "--device" in asked
     assert main(["reproduce", LADDER, "--variant", "A"]) == 0
