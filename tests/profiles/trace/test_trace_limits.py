@@ -21,11 +21,11 @@ EVENTS = b'{"traceEvents": [{"ph": "X", "cat": "kernel", "name": "k", "ts": 1, "
 END = b"]}"
 
 
-@pytest.fixture
-def bomb(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def bomb(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """400 MB of spaces out of 0.4 MB."""
     packer = zlib.compressobj(9, wbits=31)
-    path = tmp_path / "bomb.json.gz"
+    path = tmp_path_factory.mktemp("bomb") / "bomb.json.gz"
     with path.open("wb") as file:
         file.write(packer.compress(EVENTS))
         for _ in range(400):
