@@ -12,19 +12,19 @@ from profiles.comparison.figures import prose_time
 from profiles.comparison.traces.document import JobRanks, RankFacts
 
 TIMES = (
-    ("Step", "step_ns"),
-    ("Own work", "own_step_ns"),
-    ("Kernels busy", "kernel_busy_ns"),
-    ("Communication", "communication_ns"),
-    ("Exposed", "exposed_ns"),
-    ("Idle", "idle_ns"),
+    ("Step", "per step", "step_ns"),
+    ("Own work", "per step", "own_step_ns"),
+    ("Kernels busy", "in all", "kernel_busy_ns"),
+    ("Communication", "in all", "communication_ns"),
+    ("Exposed", "in all", "exposed_ns"),
+    ("Idle", "in all", "idle_ns"),
 )
 
 
 def ranks_html(job: JobRanks, *, hosts: bool) -> str:
     """One row per rank; `hosts` says whether their machines may be named."""
     shown = hosts and any(rank.host for rank in job.ranks)
-    heads = "".join(f'<th class="num" scope="col">{name}</th>' for name, _ in TIMES)
+    heads = "".join(f'<th class="num" scope="col">{name}<small>{of}</small></th>' for name, of, _ in TIMES)
     host = '<th class="wide" scope="col">Host</th>' if shown else ""
     rows = "".join(_row(rank, job, shown) for rank in job.ranks)
     missed = f", {plural(job.missing, 'rank')} missing" if job.missing else ""
@@ -40,7 +40,7 @@ def ranks_html(job: JobRanks, *, hosts: bool) -> str:
 def _row(rank: RankFacts, job: JobRanks, hosts: bool) -> str:
     straggler = f" {badge('straggler', Tone.WARN)}" if rank.key == job.straggler else ""
     host = f'<td class="wide fs-muted">{full_name(rank.host or "")}</td>' if hosts else ""
-    times = "".join(f'<td class="num">{_time(getattr(rank, name))}</td>' for _, name in TIMES)
+    times = "".join(f'<td class="num">{_time(getattr(rank, name))}</td>' for _, _, name in TIMES)
     return f'<tr><th scope="row">{key_box(rank.key)} rank {rank.rank}{straggler}</th>{host}{times}</tr>'
 
 

@@ -28,6 +28,7 @@ from profiles.comparison.traces.answer import answer
 from profiles.comparison.traces.caveat import caveat
 from profiles.comparison.traces.document import ComparedTraces, TraceDifference
 from profiles.comparison.traces.entry import FEWEST
+from profiles.comparison.traces.ranks import jobs
 
 MOST_TOLD = 2
 
@@ -45,7 +46,7 @@ def several(view: ComparisonView, choose: Callable[[], Choice], *, token: str | 
     worst = caveat(shown, found.baseline, differences=found.differences)
     answered.html(answer_html(_answer(shown, found), worst))
     st.html(table_html(found, view.traces))
-    _reasons(found)
+    _reasons(found, read)
     _differences(found)
     timeline_panel(view.traces, choice, token=token)
     _kernels(read, found.baseline)
@@ -69,11 +70,12 @@ def _one_so_far(view: ComparisonView, choice: Choice, *, token: str | None) -> N
             single(trace, choice, token=token)
 
 
-def _reasons(found: ComparedTraces) -> None:
+def _reasons(found: ComparedTraces, read: Sequence[ReadTrace]) -> None:
+    """Ranks are told of all that is read, also of more than are compared at once."""
     bars = bars_html(found.traces, base_key=found.baseline)
     if bars:
         st.html(bars)
-    for job in found.jobs:
+    for job in jobs(read):
         if len(job.ranks) > 1:
             st.html(ranks_html(job, hosts=True))
 
