@@ -66,7 +66,7 @@ def _devices(*, was_open: bool) -> None:
 def _question(preset: presets.Preset, device: str) -> None:
     request = presets.request(preset.name, device=device)
     with st.container(border=True, height="stretch"):
-        picture = question_cards.picture(preset.name, _newest_first(request))
+        picture = question_cards.picture(preset.name, _newest_first(preset.title, request))
         head = f"<h3>{prose(preset.question)}</h3><p>{prose(preset.summary)}</p>"
         st.html(page(f'<div class="fs-question">{head}{picture}</div>'))
         with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
@@ -74,13 +74,22 @@ def _question(preset: presets.Preset, device: str) -> None:
             links.page_link("Set up", addresses.NEW_JOB, query={"preset": preset.name}, icon=":material/arrow_forward:")
 
 
-def _newest_first(request: JobRequest) -> Iterator[tuple[ComparedRun, ...]]:
-    """The entries of the latest comparisons of these operations that have something to compare; read when wanted."""
+def _newest_first(title: str, request: JobRequest) -> Iterator[tuple[ComparedRun, ...]]:
+    """The entries of the latest comparisons of these operations that have something to compare; read when wanted.
+
+    First those of this very question: another one (first visits, say) may have asked about the same operation since.
+    """
     database = context.database()
-    for operation in dict.fromkeys(trial.workload.operation for trial in request.trials):
-        for summary in history.latest_comparisons(database, HistoryFilter(operation=operation), limit=NEWEST):
+    operations = dict.fromkeys(trial.workload.operation for trial in request.trials)
+    filters = [HistoryFilter(operation=operation, search=title) for operation in operations]
+    for wanted in (*filters, *map(_of, operations)):
+        for summary in history.comparisons(database, wanted, offset=0, limit=NEWEST).items:
             if summary.succeeded >= 2:
                 yield comparisons.comparison(database, summary.id).entries
+
+
+def _of(operation: str) -> HistoryFilter:
+    return HistoryFilter(operation=operation)
 
 
 def _cost(request: JobRequest) -> str:
