@@ -42,7 +42,7 @@ def render_shared(view: ComparisonView, *, token: str) -> None:
     """Read-only, in the view that the link was made with; the shared page draws the head."""
     st.html(f"<style>{css()}</style>")
     if is_open(view):
-        watch(view.id, progress(view))
+        watch(view.id, progress(view), token=token)
     body(view, lambda: saved_choice(view), token=token)
     _footnote(view)
 

@@ -12,6 +12,8 @@ from app.traces.accepted import accepted_text
 from app.traces.facts import NOT_THE_FILE, state_badge
 from db import workers
 from db.comparisons import comparison
+from db.errors import NotFound
+from db.shares import look_up_link
 from db.views import ComparedTrace, ComparisonView, ImportStatus
 from profiles.trace.printable import printable
 
@@ -28,13 +30,25 @@ def progress(view: ComparisonView) -> tuple[ImportStatus, ...]:
 
 
 @st.fragment(run_every=EVERY_S)
-def watch(comparison_id: int, seen: tuple[ImportStatus, ...]) -> None:
-    """Only these lines are polled: what a person reads or chooses below stays as it is until there is news."""
-    view = comparison(database(), comparison_id)
-    if progress(view) != seen:
+def watch(comparison_id: int, seen: tuple[ImportStatus, ...], *, token: str | None = None) -> None:
+    """Only these lines are polled: what a person reads or chooses below stays as it is until there is news. A token is
+    looked up each time: a link that is revoked meanwhile closes."""
+    view = _view(comparison_id, token)
+    if view is None or progress(view) != seen:
         st.rerun(scope="app")
     alive = any(worker.alive for worker in workers.workers(database()))
     st.html(waiting_html([trace for trace in view.traces if trace.pending], has_worker=alive))
+
+
+def _view(comparison_id: int, token: str | None) -> ComparisonView | None:
+    """None where it was deleted meanwhile, or its link revoked."""
+    if token is None:
+        try:
+            return comparison(database(), comparison_id)
+        except NotFound:
+            return None
+    shared = look_up_link(database(), token)
+    return None if shared is None else shared.comparison
 
 
 def waiting_html(traces: list[ComparedTrace], *, has_worker: bool) -> str:
