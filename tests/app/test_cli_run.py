@@ -15,7 +15,7 @@ from profiles.bundle import read_bundle
 from profiles.results import Results, RunStatus
 from tests.processes import living, wait_until
 
-SMALL = ("--device", "cpu", "--samples", "20", "--set", "rows=8", "--set", "width=32")
+SMALL = ("--device", "cpu", "--samples", "20", "--budget", "2", "--set", "rows=8", "--set", "width=32")
 NORM = ("run", "fusion-pairs", *SMALL, "--variant", "functional")
 UNWANTED = ("db", "workers", "sqlalchemy", "celery", "redis", "pyarrow", "streamlit", "torch")
 PROGRAM = f"""
