@@ -23,8 +23,9 @@ from profiles.measure.rounds import Pace
 from profiles.measure.sync_time import time_lone_call
 from profiles.measure.times import RECORDED, Times
 from profiles.plan import Load, Plan
+from profiles.variant import parse_variant
 
-WARM_CALLS = 3  # of each copy in a new build: a graph that torch keeps is warmed, recorded, then replayed
+WARM_CALLS = 3  # in a new build; of each copy where graphs are recorded: warmed, recorded, then replayed
 WARM_S = 0.05  # a call as long as that is warm after one
 SINGLES = 5  # gated samples in a turn, of calls of less than 2 ms
 SINGLES_S = 0.01
@@ -191,9 +192,11 @@ def enough(candidate: Candidate) -> int:
 
 
 def warm(place: Place, device: torch.device, seconds_per_call: float) -> None:
-    for _ in range(WARM_CALLS if seconds_per_call < WARM_S else 1):
-        for subject in place.subjects:
-            subject.call()
+    """Every copy at least once: its memory, and what is made for its addresses, is there then."""
+    again = WARM_CALLS - 1 if seconds_per_call < WARM_S else 0
+    repeated = place.subjects if parse_variant(place.single.variant).execution.asks_for_graphs else place.subjects[:1]
+    for subject in (*place.subjects, *again * repeated):
+        subject.call()
     synchronise(device)
 
 
