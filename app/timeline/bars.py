@@ -19,7 +19,7 @@ from profiles.trace.printable import printable
 from profiles.trace.timeline import TrackKind
 
 MOST_BARS = 2_000
-ROW_HEIGHT, AROUND = 34, 100
+ROW_HEIGHT, AROUND = 34, 60
 COLOURS = {
     Role.GEMM: ("#1A3490", "#5C8BEA"),
     Role.ATTENTION: ("#9F4CAC", "#A24C93"),
@@ -39,9 +39,10 @@ HATCHES = {Role.COPY: "/", Role.FILL: "\\", Role.OTHER: "x"}
 
 @dataclass(frozen=True, slots=True)
 class Bars:
-    """`figure` draws `drawn` of the `slices` there are in the span."""
+    """`figure` draws `drawn` of the `slices` there are in the span, of these `roles`. It has no legend of its own."""
 
     figure: go.Figure
+    roles: tuple[Role, ...]
     drawn: int
     slices: int
 
@@ -59,10 +60,11 @@ def bars_figure(lanes: Sequence[Listed], *, dark: bool) -> Bars:
     figure = go.Figure()
     for role in Role:
         traces = [trace for one in chosen if (trace := _trace(one, role, dark=dark)) is not None]
-        figure.add_traces([trace.update(showlegend=trace is traces[0]) for trace in traces])
+        figure.add_traces(traces)
     rows = [row for one in chosen for row in _row_names(one)]
     figure.update_layout(**_layout(list(dict.fromkeys(rows)), _extent(lanes), DARK if dark else LIGHT))
-    return Bars(figure, sum(len(one.rows) for one in chosen), sum(one.of for one in chosen))
+    roles = tuple(dict.fromkeys(Role(trace.name) for trace in figure.data))
+    return Bars(figure, roles, sum(len(one.rows) for one in chosen), sum(one.of for one in chosen))
 
 
 def _extent(lanes: Sequence[Listed]) -> tuple[float, float]:
@@ -89,7 +91,6 @@ def _trace(one: _Chosen, role: Role, *, dark: bool) -> go.Bar | None:
     return go.Bar(
         orientation="h",
         name=str(role),
-        legendgroup=str(role),
         base=(start - shown.zero_ns) / 1e3,
         x=(end - start) / 1e3,
         y=[_row_name(one.lane, row) for row in rows],
@@ -119,7 +120,11 @@ def _named(lane: Listed, track: int, depth: int) -> str:
     """A stream's slices that overlap others have rows of their own."""
     name = escape(printable(lane.shown.tracks[track].name))
     overlapping = depth > 0 and lane.shown.tracks[track].kind == TrackKind.STREAM
-    return f"{escape(lane.key)}  {name}" + (f", overlapping {depth}" if overlapping else "")
+    return (
+        f"{escape(lane.key)}  {name}"
+        + (", overlapping" if overlapping else "")
+        + (f" {depth}" if overlapping and depth > 1 else "")
+    )
 
 
 def _hover(shown: Shown, row: int) -> str:
@@ -135,7 +140,7 @@ def _layout(rows: list[str], extent: tuple[float, float], ink: Ink) -> dict[str,
         "height": AROUND + ROW_HEIGHT * len(rows),
         "margin": {"l": 0, "r": 8, "t": 4, "b": 40},
         "font": {"color": ink.muted, "size": 12, "family": "Inter, sans-serif"},
-        "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0},
+        "showlegend": False,
         "paper_bgcolor": "rgba(0,0,0,0)",
         "plot_bgcolor": "rgba(0,0,0,0)",
         "bargap": 0.25,

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from app.charts.markup import swatch
 from app.context import database
 from app.markup import page
 from app.timeline.bars import Bars, bars_figure
@@ -31,7 +32,8 @@ def beside(lanes: Sequence[Lane], *, view: str | None, key: str) -> None:
     if not any(row.found.slices for row in listed):
         return
     bars = bars_figure(listed, dark=st.context.theme.type == "dark")
-    st.html(page(f'<p class="fs-muted">{_drawn(bars)}</p>'))
+    legend = "".join(f"<span>{swatch(role)} {role}</span>" for role in bars.roles)
+    st.html(page(f'<p class="fs-muted">{_drawn(bars)}</p><div class="fs-legend">{legend}</div>'))
     names = ", ".join(f"{row.key} {row.label}" for row in listed)
     st.plotly_chart(
         bars.figure,
