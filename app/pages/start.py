@@ -81,15 +81,11 @@ def _newest_first(title: str, request: JobRequest) -> Iterator[tuple[ComparedRun
     """
     database = context.database()
     operations = dict.fromkeys(trial.workload.operation for trial in request.trials)
-    filters = [HistoryFilter(operation=operation, search=title) for operation in operations]
-    for wanted in (*filters, *map(_of, operations)):
-        for summary in history.comparisons(database, wanted, offset=0, limit=NEWEST).items:
+    for operation in operations:
+        latest = history.latest_comparisons(database, HistoryFilter(operation=operation), limit=NEWEST)
+        for summary in sorted(latest, key=lambda one: one.name != title):
             if summary.succeeded >= 2:
                 yield comparisons.comparison(database, summary.id).entries
-
-
-def _of(operation: str) -> HistoryFilter:
-    return HistoryFilter(operation=operation)
 
 
 def _cost(request: JobRequest) -> str:
