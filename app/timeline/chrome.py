@@ -60,6 +60,7 @@ def _events(drawn: Timeline, row: int, *, is_launch: bool) -> Iterator[Event]:
     at: Event = {"pid": _process(track), "tid": place + 1, "ts": _us(int(drawn.start_ns[row]))}
     name, stages = int(drawn.name[row]), drawn.stage_sets[drawn.stages[row]] if drawn.stage_sets else ()
     args: Event = {"stages": stages} if stages else {}
+    args |= {key: value for key, value in drawn.causes[drawn.cause[row]]._asdict().items() if value}
     if track.kind is TrackKind.STREAM:
         args |= {"device": track.device, "stream": place + 1, "role": drawn.roles[name]}
     if is_launch or launch >= 0:

@@ -16,7 +16,7 @@ from app.timeline.shown import Rows, Shown
 AT_ONCE = 5_000
 HEAD = (
     *("track", "kind", "device", "start_ns", "duration_ns", "name", "full_name", "role", "stages", "launch_start_ns"),
-    "doubts",
+    *("operator", "module", "source", "cause_inferred", "doubts"),
 )
 
 
@@ -29,7 +29,7 @@ def slices_csv(shown: Shown, rows: Rows, doubts: Sequence[Doubt] = ()) -> Iterat
 
 def _line(shown: Shown, row: int) -> tuple[str | float | int | None, ...]:
     drawn, track, name = shown.timeline, shown.tracks[shown.track[row]], int(shown.name[row])
-    launch = int(shown.launch[row])
+    launch, cause = int(shown.launch[row]), drawn.causes[shown.cause[row]]
     return (
         safe(track.name),
         track.kind,
@@ -41,6 +41,8 @@ def _line(shown: Shown, row: int) -> tuple[str | float | int | None, ...]:
         str(drawn.roles[name]),
         safe(" ".join(drawn.stage_sets[shown.stages[row]])) if drawn.stage_sets else "",
         int(shown.start_ns[launch]) if launch >= 0 else None,
+        *(None if text is None else safe(text) for text in (cause.operator, cause.module, cause.source)),
+        "yes" if cause.inferred else "",
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ from app.timeline.chrome import chrome_json
 from app.timeline.ranges import inside, summarise
 from app.timeline.shown import show
 from app.timeline.slices_csv import slices_csv
+from profiles.trace.causes import Cause
 from profiles.trace.model import SliceKind
 from profiles.trace.read import read_trace
 from profiles.trace.timeline import TrackKind
@@ -86,6 +88,22 @@ def test_chrome_json_escapes_names_and_keeps_times_to_the_ns() -> None:
     ends = [event["id"] for event in events if event["ph"] == "f"]
     assert len(ends) == len(set(ends)) == (drawn.launch >= 0).sum()
     assert sorted(ends) == sorted(event["id"] for event in events if event["ph"] == "s")
+
+
+def test_files_tell_what_caused_a_slice() -> None:
+    cause = Cause("aten::mm", "=Bert_0 > Linear_1", "model.py(7): forward", inferred=True)
+    drawn = random_timeline(40, seed=4)
+    drawn = replace(drawn, causes=(Cause(), cause), cause=(drawn.track == 1).astype(np.uint32))
+    shown = show(drawn)
+    lines = list(csv.DictReader(io.StringIO("".join(slices_csv(shown, inside(shown, -1, 10**9))))))
+    caused = [line for line in lines if line["operator"]]
+    assert len(caused) == (drawn.track == 1).sum() > 0
+    told = [caused[0][name] for name in ("operator", "module", "source", "cause_inferred")]
+    assert told == ["aten::mm", "'=Bert_0 > Linear_1", "model.py(7): forward", "yes"]
+    events = json.loads(b"".join(chrome_json(drawn)))["traceEvents"]
+    named = [event["args"] for event in events if event["ph"] == "X" and "operator" in event["args"]]
+    assert len(named) == len(caused)
+    assert named[0]["module"] == "=Bert_0 > Linear_1"
 
 
 def test_our_own_reader_finds_the_same_kernels_in_the_chrome_json(tmp_path: Path) -> None:
