@@ -6,13 +6,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+from profiles.trace.callers import Operators
 from profiles.trace.launches import Launches
-from profiles.trace.model import ABSENT, Bools, FrameKind, Int64s, SliceKind, Trace
+from profiles.trace.model import ABSENT, FrameKind, Frames, Int64s, SliceKind, Slices, Trace
+from profiles.trace.nesting import Nesting
 
 SEPARATOR = " > "
 _MOST_MODULES = 32  # of one path, the innermost; honest models nest ten
 _TOP = 0  # the node of no module
-_OPERATOR, _TARGET = len(FrameKind), len(FrameKind) + 1  # kinds of the walk, after those of frames
 
 
 class Around(NamedTuple):
@@ -31,11 +32,12 @@ class Nodes:
         self._nodes: list[tuple[int, int]] = [(_TOP, ABSENT)]
         self._numbers: dict[tuple[int, int], int] = {}
 
-    def within(self, node: int, label: int) -> int:
-        number = self._numbers.setdefault((node, label), len(self._nodes))
-        if number == len(self._nodes):
-            self._nodes.append((node, label))
-        return number
+    def within(self, outer: Int64s, labels: Int64s) -> Int64s:
+        """The nodes of modules in order; `outer` is the place of the one around each, ahead of it, ABSENT for none."""
+        found: list[int] = []
+        for around, label in zip(outer.tolist(), labels.tolist(), strict=True):
+            found.append(self._number(_TOP if around == ABSENT else found[around], label))
+        return np.array(found, np.int64)
 
     def path(self, node: int) -> str:
         texts: list[str] = []
@@ -44,88 +46,66 @@ class Nodes:
             texts.append(self._labels[label].text)
         return SEPARATOR.join([*(["…"] if node != _TOP else []), *reversed(texts)])
 
+    def _number(self, node: int, label: int) -> int:
+        number = self._numbers.setdefault((node, label), len(self._nodes))
+        if number == len(self._nodes):
+            self._nodes.append((node, label))
+        return number
+
 
 def around_launches(trace: Trace, launches: Launches) -> tuple[Around, Nodes]:
     """Of each GPU slice what was around its call; of the calls, and where Python is told of operators, their own."""
     around = Around(*(np.full(len(trace.slices), ABSENT, np.int64) for _ in Around._fields))
     nodes = Nodes(trace)
-    _walk(_in_order(trace, launches), around, nodes)
     started = launches.call_of != ABSENT
+    targets = np.union1d(launches.calls, launches.call_of[started])
+    if len(trace.frames):
+        targets = np.union1d(targets, trace.slices.of(SliceKind.OPERATOR))
+        _tell_frames(trace, targets, around, nodes)
+    operators = Operators(trace).around(targets)
+    around.operator[targets] = np.where(operators == ABSENT, ABSENT, trace.slices.name[operators])
     for column in around:
         column[started] = column[launches.call_of[started]]
     return around, nodes
 
 
-class _Items(NamedTuple):
-    """Thread by thread in order of time, outer before inner. `value` is a frame's label, an operator's name, or the row
-    of a target, of which what is around it is asked."""
-
-    track: list[int]
-    start_ns: list[int]
-    end_ns: list[int]
-    kind: list[int]
-    value: list[int]
-
-
-def _in_order(trace: Trace, launches: Launches) -> _Items:
-    slices, frames = trace.slices, trace.frames
-    operators = slices.of(SliceKind.OPERATOR)
-    calls = np.union1d(launches.calls, launches.call_of[launches.call_of != ABSENT])
-    targets = np.union1d(calls, operators) if len(frames) else calls
-    framing, operators = _enclosing(trace, targets, operators)
-    rows = np.concatenate([operators, targets])
-    kind = np.repeat([_OPERATOR, _TARGET], [len(operators), len(targets)])
-    # An operator that is asked about comes before itself as one that is around others.
-    rank = 2 * rows + (kind == _OPERATOR)
-    label_kinds = np.array([label.kind for label in frames.labels], np.int64)
-    columns = (
-        np.concatenate([frames.track[framing], slices.track[rows]]),
-        np.concatenate([frames.start_ns[framing], slices.start_ns[rows]]),
-        np.concatenate([frames.end_ns[framing], slices.end_ns[rows]]),
-        np.concatenate([label_kinds[frames.label[framing]], kind]),
-        np.concatenate([frames.label[framing], slices.name[operators], targets]),
-    )
-    order = np.lexsort((np.append(np.full(len(framing), ABSENT), rank), -columns[2], columns[1], columns[0]))
-    return _Items(*(column[order].tolist() for column in columns))
+def _tell_frames(trace: Trace, targets: Int64s, around: Around, nodes: Nodes) -> None:
+    frames = trace.frames
+    kinds = np.array([label.kind for label in frames.labels], np.int64)[frames.label]
+    sources = _Framed(frames, np.flatnonzero(kinds == FrameKind.SOURCE))
+    found = sources.around(trace.slices, targets)
+    around.source[targets[found != ABSENT]] = sources.labels[found[found != ABSENT]]
+    modules = _Framed(frames, np.flatnonzero(kinds != FrameKind.SOURCE))
+    outer = np.where(kinds[modules.places] == FrameKind.MODULE, modules.outer(), ABSENT)
+    numbers = nodes.within(outer, modules.labels)
+    found = modules.around(trace.slices, targets)
+    around.module[targets[found != ABSENT]] = numbers[found[found != ABSENT]]
 
 
-def _enclosing(trace: Trace, targets: Int64s, operators: Int64s) -> tuple[Int64s, Int64s]:
-    """The frames and the operators within which a target begins: most have none, and need not be walked over."""
-    slices, frames = trace.slices, trace.frames
-    times = np.unique(slices.start_ns[targets])
-    shift = len(times) + 1
-    begun = np.sort(slices.track[targets] * shift + np.searchsorted(times, slices.start_ns[targets]))
+class _Framed:
+    """Some of the frames, at `places` of them, thread by thread; with their `labels`."""
 
-    def encloses(track: Int64s, start_ns: Int64s, end_ns: Int64s) -> Bools:
-        first = np.searchsorted(begun, track * shift + np.searchsorted(times, start_ns))
-        last = np.searchsorted(begun, track * shift + np.searchsorted(times, end_ns))
-        within: Bools = first < last
-        return within
+    def __init__(self, frames: Frames, chosen: Int64s) -> None:
+        self.places = chosen[np.argsort(frames.track[chosen], kind="stable")]
+        self.labels = frames.label[self.places]
+        self._track, self._start_ns = frames.track[self.places], frames.start_ns[self.places]
+        self._end_ns = frames.end_ns[self.places]
+        self._nesting = Nesting(self._track, self._end_ns)
 
-    around = encloses(slices.track[operators], slices.start_ns[operators], slices.end_ns[operators])
-    return np.flatnonzero(encloses(frames.track, frames.start_ns, frames.end_ns)), operators[around]
+    def outer(self) -> Int64s:
+        """For each of these frames which one of them is right around it, ABSENT for none."""
+        return self._nesting.open_at(track=self._track, at_ns=self._start_ns, before=np.arange(len(self.places)))
 
-
-def _walk(items: _Items, around: Around, nodes: Nodes) -> None:
-    """Open intervals are kept as (end, number)."""
-    current = ABSENT
-    operators: list[tuple[int, int]] = []
-    modules: list[tuple[int, int]] = []
-    sources: list[tuple[int, int]] = []
-    for track, start_ns, end_ns, kind, value in zip(*items, strict=True):
-        if track != current:
-            current, operators, modules, sources = track, [], [], []
-        for stack in (operators, modules, sources):
-            while stack and stack[-1][0] <= start_ns:
-                stack.pop()
-        if kind == _TARGET:
-            for column, stack in zip(around, (operators, modules, sources), strict=True):
-                if stack:
-                    column[value] = stack[-1][1]
-        elif kind == _OPERATOR:
-            operators.append((end_ns, value))
-        elif kind == FrameKind.SOURCE:
-            sources.append((end_ns, value))
-        else:
-            outer = modules[-1][1] if modules and kind == FrameKind.MODULE else _TOP
-            modules.append((end_ns, nodes.within(outer, value)))
+    def around(self, slices: Slices, rows: Int64s) -> Int64s:
+        """For each of these slices which frame is right around its start; of equal extents the frame is outer."""
+        columns = (
+            np.repeat([0, 1], [len(self.places), len(rows)]),
+            -np.concatenate([self._end_ns, slices.end_ns[rows]]),
+            np.concatenate([self._start_ns, slices.start_ns[rows]]),
+            np.concatenate([self._track, slices.track[rows]]),
+        )
+        order = np.lexsort(columns)
+        before = np.empty(len(order), np.int64)
+        before[order] = np.cumsum(columns[0][order] == 0)
+        track, at_ns = slices.track[rows], slices.start_ns[rows]
+        return self._nesting.open_at(track=track, at_ns=at_ns, before=before[len(self.places) :])

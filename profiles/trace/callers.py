@@ -7,14 +7,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from profiles.trace.model import ABSENT, Int64s, SliceKind, Trace
+from profiles.trace.nesting import Nesting
 
-_MOST_LEVELS = 64  # of operators within operators; deeper ones are passed over
+_MOST_LEVELS = 64  # of operators within operators; those further out are passed over
 
 
 @dataclass(frozen=True, slots=True)
 class OpenOperators:
     """`rows[level, n]` is the row of the operator that was open at `level` (0 the outermost) when the nth of `calls`
-    began, ABSENT for none; `innermost[n]` is the deepest of them. Calls are rows, ordered."""
+    began, ABSENT for none. Calls are rows, ordered."""
 
     calls: Int64s
     rows: Int64s
@@ -23,47 +24,56 @@ class OpenOperators:
         """Of these calls in `calls`, which has them all; ABSENT for what is no call."""
         return np.where(calls == ABSENT, ABSENT, np.searchsorted(self.calls, calls))
 
-    @property
-    def innermost(self) -> Int64s:
-        levels = np.arange(len(self.rows))[:, None]
-        deepest = np.where(self.rows != ABSENT, levels, ABSENT).max(axis=0, initial=ABSENT)
-        found = np.full(self.rows.shape[1], ABSENT, np.int64)
-        has = np.flatnonzero(deepest != ABSENT)
-        found[has] = self.rows[deepest[has], has]
-        return found
+
+class Operators:
+    """Of one trace."""
+
+    def __init__(self, trace: Trace) -> None:
+        self._slices = slices = trace.slices
+        rows = slices.of(SliceKind.OPERATOR)
+        self._rows = rows[np.argsort(slices.track[rows], kind="stable")]
+        self._keys = self._key(self._rows)
+        self._nesting = Nesting(slices.track[self._rows], slices.end_ns[self._rows])
+
+    def around(self, rows: Int64s) -> Int64s:
+        """For each of these slices the row of the innermost operator that it began in, itself excepted."""
+        if not len(self._rows):
+            return np.full(len(rows), ABSENT, np.int64)
+        slices = self._slices
+        before = np.searchsorted(self._keys, self._key(rows))
+        found = self._nesting.open_at(track=slices.track[rows], at_ns=slices.start_ns[rows], before=before)
+        return np.where(found == ABSENT, ABSENT, self._rows[found])
+
+    def _key(self, rows: Int64s) -> Int64s:
+        """By track, then place in the trace: slices come ordered by start, the longest first."""
+        keys: Int64s = self._slices.track[rows] * len(self._slices) + rows
+        return keys
 
 
 def open_operators(trace: Trace, calls: Int64s) -> OpenOperators:
-    """Of the calls at these rows (ABSENT among them is none). By bisection, level by level: a large trace has 100,000
-    operators."""
-    slices = trace.slices
+    """Of the calls at these rows (ABSENT among them is none)."""
     calls = np.unique(calls[calls != ABSENT])
-    operators = slices.of(SliceKind.OPERATOR)
-    found: list[Int64s] = [np.full(len(calls), ABSENT, np.int64)]
-    for track in np.unique(slices.track[calls]).tolist():
-        here = np.flatnonzero(slices.track[calls] == track)
-        mine = operators[slices.track[operators] == track]
-        for level, rows in enumerate(_levels(trace, mine)):
-            if level == len(found):
-                found.append(np.full(len(calls), ABSENT, np.int64))
-            found[level][here] = _open_at(trace, rows, slices.start_ns[calls[here]])
-    return OpenOperators(calls, np.stack(found))
+    operators = Operators(trace)
+    found = [operators.around(calls)]
+    while len(found) < _MOST_LEVELS and (found[-1] != ABSENT).any():
+        found.append(_outer(operators, found[-1]))
+    return OpenOperators(calls, _from_outermost(np.stack(found)))
 
 
-def _levels(trace: Trace, operators: Int64s) -> list[Int64s]:
-    """The operators of one thread by how many others they lie in. They come ordered by start, the longest first, so
-    that of those ahead of one the ones that have ended by its start do not enclose it."""
-    starts, ends = trace.slices.start_ns[operators], trace.slices.end_ns[operators]
-    ended = np.searchsorted(np.sort(np.maximum(ends, starts + 1)), starts, "right")
-    depth = np.maximum(np.arange(len(operators)) - ended, 0)
-    return [operators[depth == level] for level in range(min(int(depth.max(initial=-1)) + 1, _MOST_LEVELS))]
+def _outer(operators: Operators, rows: Int64s) -> Int64s:
+    """The operator right around each, looked for once where many have the same; ABSENT for none."""
+    inner, which = np.unique(rows, return_inverse=True)
+    outer = np.full(len(inner), ABSENT, np.int64)
+    known = inner != ABSENT
+    outer[known] = operators.around(inner[known])
+    return outer[which]
 
 
-def _open_at(trace: Trace, level: Int64s, times: Int64s) -> Int64s:
-    """For each time the row of the operator of one level that was open then."""
-    if not len(level):
-        return np.full(len(times), ABSENT, np.int64)
-    at = np.searchsorted(trace.slices.start_ns[level], times, "right") - 1
-    rows = level[np.maximum(at, 0)]
-    is_open = (at >= 0) & (trace.slices.end_ns[rows] > times)
-    return np.where(is_open, rows, ABSENT)
+def _from_outermost(found: Int64s) -> Int64s:
+    """The innermost come first: each has as many around it as follow."""
+    levels = (found != ABSENT).sum(axis=0)
+    rows = np.full_like(found, ABSENT)
+    for inward, row in enumerate(found):
+        known = np.flatnonzero(row != ABSENT)
+        rows[levels[known] - 1 - inward, known] = row[known]
+    return rows

@@ -7,13 +7,16 @@ tell it instead: such causes are inferred.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
 
-from profiles.trace.around import Around, Nodes, around_launches
+from profiles.trace.around import Around, around_launches
 from profiles.trace.counterparts import Counterparts, find_counterparts
+from profiles.trace.distinct import distinct
 from profiles.trace.launches import CallKind, Launches
 from profiles.trace.model import ABSENT, Bools, Int64s, Trace
 
@@ -42,29 +45,32 @@ class Causes:
 
     def of(self, rows: Int64s) -> NamedCauses:
         """Of these slices together; equally frequent ones in their order."""
-        distinct, first, counts = np.unique(self.of_row[rows], return_index=True, return_counts=True)
-        order = np.argsort(first, kind="stable")
-        found = _named(Counter({self.table[distinct[at]]: int(counts[at]) for at in order.tolist()}))
+        places, first, counts = np.unique(self.of_row[rows], return_index=True, return_counts=True)
+        order = np.argsort(first)
+        found = _named(Counter({self.table[places[at]]: int(counts[at]) for at in order.tolist()}))
         return found._replace(calls=self._calls(np.zeros(len(rows), np.int64), rows).get(0, ()))
 
     def _calls(self, group: Int64s, rows: Int64s) -> dict[int, tuple[str, ...]]:
         """The calls that launched the rows of each group."""
-        pairs = np.stack([group, self.call_of[rows]])[:, self.call_of[rows] != ABSENT]
-        distinct, counts = np.unique(pairs, axis=1, return_counts=True)
+        known = self.call_of[rows] != ABSENT
+        group, called = group[known], self.call_of[rows[known]]
+        pairs = distinct(group, called)
+        frequent = pairs.first[np.argsort(-pairs.counts, kind="stable")]
         found: dict[int, tuple[str, ...]] = defaultdict(tuple)
-        for number, call in distinct[:, np.argsort(-counts, kind="stable")].T.tolist():
+        for number, call in zip(group[frequent].tolist(), called[frequent].tolist(), strict=True):
             found[number] += (self.call_names[call],)
         return found
 
     def by_name(self, trace: Trace, rows: Int64s) -> dict[str, NamedCauses]:
         """Of the GPU slices `rows`, what each name was caused by."""
         counted: dict[int, Counter[Cause]] = defaultdict(Counter)
-        pairs = np.stack([trace.slices.name[rows], self.of_row[rows]])
-        distinct, first, counts = np.unique(pairs, axis=1, return_index=True, return_counts=True)
-        for at in np.argsort(first, kind="stable").tolist():
-            name, cause = distinct[:, at].tolist()
-            counted[name][self.table[cause]] += int(counts[at])
-        calls = self._calls(pairs[0], rows)
+        names, causes = trace.slices.name[rows], self.of_row[rows]
+        pairs = distinct(names, causes)
+        order = np.argsort(pairs.first)
+        columns = (names[pairs.first[order]], causes[pairs.first[order]], pairs.counts[order])
+        for name, cause, count in zip(*(column.tolist() for column in columns), strict=True):
+            counted[name][self.table[cause]] += count
+        calls = self._calls(names, rows)
         return {trace.names[name]: _named(found)._replace(calls=calls[name]) for name, found in counted.items()}
 
 
@@ -82,12 +88,14 @@ class NamedCauses(NamedTuple):
 def find_causes(trace: Trace, launches: Launches) -> Causes:
     columns, nodes = around_launches(trace, launches)
     inferred = _with_inferred(trace, launches, columns, find_counterparts(trace, launches))
-    triples = np.stack([*columns, inferred.astype(np.int64)])
-    used = np.flatnonzero((triples[:3] != ABSENT).any(axis=0))
-    distinct, which = np.unique(triples[:, used], axis=1, return_inverse=True)
+    used = np.flatnonzero(np.logical_or.reduce([column != ABSENT for column in columns]))
+    told = [column[used] for column in (*columns, inferred.astype(np.int64))]
+    different = distinct(*told)
     of_row = np.zeros(len(trace.slices), np.int64)
-    of_row[used] = which.reshape(-1) + 1
-    table = (Cause(), *(_cause(trace, nodes, column) for column in distinct.T.tolist()))
+    of_row[used] = different.which + 1
+    numbers = zip(*(column[different.first].tolist() for column in told), strict=True)
+    path = cache(nodes.path)
+    table = (Cause(), *(_cause(trace, found, path) for found in numbers))
     launched = launches.call_of != ABSENT
     call_of = np.full(len(trace.slices), ABSENT, np.int64)
     call_of[launched] = trace.slices.name[launches.call_of[launched]]
@@ -104,11 +112,11 @@ def _named(found: Counter[Cause]) -> NamedCauses:
     return NamedCauses(operators, modules, sources, sum(count for cause, count in found.items() if cause.inferred))
 
 
-def _cause(trace: Trace, nodes: Nodes, numbers: list[int]) -> Cause:
+def _cause(trace: Trace, numbers: Sequence[int], path: Callable[[int], str]) -> Cause:
     operator, module, source, inferred = numbers
     return Cause(
         operator=None if operator == ABSENT else trace.names[operator],
-        module=None if module == ABSENT else nodes.path(module),
+        module=None if module == ABSENT else path(module),
         source=None if source == ABSENT else trace.frames.labels[source].text,
         inferred=bool(inferred),
     )
