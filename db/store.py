@@ -78,11 +78,15 @@ class TraceStore:
         name = uuid.uuid4().hex
         place = self._waiting(name)
         self._files.makedirs(place.rpartition("/")[0], exist_ok=True)
-        if isinstance(self._files, LocalFileSystem):
-            self._files.mv(str(path), place)
-        else:
-            self._files.put_file(str(path), place)
-            path.unlink()
+        try:
+            if isinstance(self._files, LocalFileSystem):
+                self._files.mv(str(path), place)
+            else:
+                self._files.put_file(str(path), place)
+                path.unlink()
+        except BaseException:  # of another disk, which fills up: half a file waits for nobody
+            self._remove(place)
+            raise
         return name
 
     def fetch_waiting(self, name: str, path: Path) -> None:

@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session
 from db.errors import NotFound
 from db.insertion import insert_new
 from db.kernels import kernel_ids
+from db.locking import one_import_at_a_time
 from db.models import RunRow, TimelineChunkRow, TraceKernelRow, TraceRow
 from db.records import TimelineTables
 from db.session import Database
@@ -55,11 +56,15 @@ def save_trace(
 ) -> StoredTrace:
     """Keep a trace: first the raw file, whole or not at all, then the row with all its chunks in one transaction.
 
-    The same file twice is one trace.
+    The same file twice is one trace. It takes turns with deletions of imports: one of the same file that was deleted
+    meanwhile took the file along.
     """
     read = read_of(timeline, summary, contents)
     sha256 = store.put(path)
     with db.begin() as session:
+        one_import_at_a_time(session)
+        if not store.holds(sha256):
+            store.put(path)
         insert_trace(session, sha256, path.stat().st_size, read)
     return StoredTrace(sha256)
 

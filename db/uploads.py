@@ -37,8 +37,10 @@ class Upload:
     def __exit__(
         self, _kind: type[BaseException] | None, _error: BaseException | None, _traceback: TracebackType | None
     ) -> None:
-        self._file.close()
-        self.path.unlink(missing_ok=True)
+        try:
+            self._file.close()  # which writes what is still held back: a full disk shows here at the latest
+        finally:
+            self.path.unlink(missing_ok=True)
 
     def add(self, block: bytes) -> None:
         """UploadTooLarge before more than the limit is written; OSError where the disk is full."""
