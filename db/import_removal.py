@@ -75,8 +75,8 @@ def sweep_waiting(db: Database, store: TraceStore, *, older_than_s: float = FORG
 
 
 def _shown_by(session: Session, import_id: int) -> dict[int, int]:
-    """How many traces each comparison shows that shows the import. They are locked first, as adding a trace to one locks
-    it: none becomes more than was counted."""
+    """How many traces each comparison shows that shows the import. They are locked first, as adding a trace locks one:
+    none becomes more than was counted."""
     shows = select(ComparedTraceRow.comparison_id).where(ComparedTraceRow.imported_trace_id == import_id)
     session.execute(
         select(ComparisonRow.id).where(ComparisonRow.id.in_(shows)).order_by(ComparisonRow.id).with_for_update()
