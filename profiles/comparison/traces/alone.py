@@ -61,8 +61,9 @@ def _kernels(trace: ComparedTrace) -> tuple[Part, ...]:
         return strong(count(summary.kernels or 0, "kernel")), *_doubted(summary, WHOLE), text(f"{over}{time}")
     number = count(told[0], "kernel") if min(told) == max(told) else f"{min(told):,}–{max(told):,} kernels"
     steps = "in 1 step" if len(summary.steps) == 1 else f"per step in {len(summary.steps):,} steps"
-    step_ns = _step_time(trace)
-    spent = f", {prose_time(step_ns)} of kernel time{' each' if len(summary.steps) > 1 else ''}" if step_ns else ""
+    times = _step_times(trace)
+    each = " each" if len(times) > 1 else ""
+    spent = f", {_from_to(min(times), max(times))} of kernel time{each}" if times else ""
     return strong(f"{number} {steps}"), *_doubted(summary, STEPS), text(spent)
 
 
@@ -70,11 +71,18 @@ def _per_step(summary: TraceSummary) -> list[int]:
     return [step.kernels for step in summary.steps if step.kernels is not None]
 
 
-def _step_time(trace: ComparedTrace) -> int | None:
-    """Of the step of middle length."""
+def _step_times(trace: ComparedTrace) -> list[int]:
+    """Of the steps that launched something."""
     steps = trace.contents.steps if trace.contents is not None else ()
-    typical = trace.contents.typical if trace.contents is not None else None
-    return next((step.work.kernel_ns for step in steps if step.name == typical), None)
+    return [step.work.kernel_ns for step in steps if step.work.kernel_ns]
+
+
+def _from_to(low_ns: int, high_ns: int) -> str:
+    """`63.0–74.1 ms`."""
+    (low, unit), (high, high_unit) = prose_time(low_ns).split(" "), prose_time(high_ns).split(" ")
+    if unit != high_unit:
+        return f"{low} {unit} to {high} {high_unit}"
+    return f"{low} {unit}" if low == high else f"{low}–{high} {unit}"
 
 
 def _idle(summary: TraceSummary) -> tuple[Part, ...]:

@@ -58,7 +58,7 @@ def test_one_trace_tells_counts_per_step_and_in_all(tmp_path: Path) -> None:
 def test_steps_that_differ_are_told_as_unstable_and_never_averaged(tmp_path: Path) -> None:
     html = _page(written(stepped([(GEMM, NORM), (GEMM, NORM), (GEMM,)]), tmp_path))
     text = _text(html)
-    assert "1–2 kernels per step in 3 steps (in doubt)" in text
+    assert "1–2 kernels per step in 3 steps (in doubt), 5.0–10.0 µs of kernel time each" in text
     assert "Kernels 1–2 1 5" in text
     assert 'class="fs-doubt"' in html
     assert "different numbers of kernels: 2, 2, 1" in text
