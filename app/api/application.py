@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from fastapi import FastAPI
+from fastapi import Depends, FastAPI
 from fastapi.exceptions import RequestValidationError
 from fastapi.openapi.utils import get_openapi
 from starlette.exceptions import HTTPException
@@ -21,7 +21,7 @@ STATUSES: dict[type[Exception], int] = {NotFound: 404, IllegalMove: 409, JobErro
 
 
 def make_api() -> FastAPI:
-    api = FastAPI(title="Fusescope", version="1", docs_url=None, redoc_url=None)
+    api = FastAPI(title="Fusescope", version="1", docs_url=None, redoc_url=None, dependencies=[Depends(_check_query)])
     for part in (jobs, comparisons, traces, devices):
         api.include_router(part.router)
     api.add_middleware(SameOrigin)
@@ -40,6 +40,19 @@ def _document(api: FastAPI) -> dict[str, Any]:
         document.setdefault("components", {}).setdefault("schemas", {}).update(schemas.components())
         api.openapi_schema = document
     return api.openapi_schema
+
+
+def _check_query(request: Request) -> None:
+    """RequestError for a parameter that the document does not name: what a person misspells would else be passed over,
+    and a list come without its filter."""
+    if not request.query_params:
+        return
+    described = request.app.openapi()["paths"][request.scope["route"].path_format][request.method.lower()]
+    known = [each["name"] for each in described.get("parameters", ()) if each["in"] == "query"]
+    for name in request.query_params:
+        if name not in known:
+            accepted = f"expected {', '.join(map(repr, known))}" if known else "there are none here"
+            raise RequestError(422, f"unknown query parameter {name[:40]!r}; {accepted}")
 
 
 def _says(status: int) -> Any:

@@ -141,6 +141,28 @@ def test_parameters_out_of_bounds_are_refused(client: TestClient, path: str) -> 
     assert answer.json()["error"]
 
 
+@pytest.mark.parametrize(
+    ("method", "path", "accepted"),
+    [
+        (
+            "GET",
+            "runs?limit=3&oparation=attention",
+            "'search', 'operation', 'device_name', 'status', 'since'",
+        ),
+        ("POST", "traces?name=a.json&comparision=12", "expected 'name', 'label', 'comparison'"),
+        ("DELETE", "traces/1?with_comparisons=true", "expected 'comparisons'"),
+        ("GET", "traces/1/raw?token=x", "there are none here"),
+    ],
+)
+def test_a_query_parameter_that_nobody_reads_is_refused(
+    client: TestClient, method: str, path: str, accepted: str
+) -> None:
+    answer = client.request(method, f"/api/v1/{path}", content=b'{"traceEvents": []}')
+    assert answer.status_code == 422
+    assert answer.json()["error"].startswith("unknown query parameter '")
+    assert accepted in answer.json()["error"]
+
+
 def test_runs_become_a_comparison_that_can_be_named(client: TestClient, web_database: Database) -> None:
     _measure(web_database, _submit(client).json()["id"])
     listed = client.get("/api/v1/runs", params={"operation": "attention", "limit": 3}).json()
