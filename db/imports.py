@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 import msgspec
@@ -19,12 +20,13 @@ from db.mentions import mentions
 from db.models import ImportedTraceRow, KernelRow, TraceKernelRow
 from db.session import Database
 from db.store import TraceStore
-from db.trace_comparisons import add_import, new_comparison_of_import
+from db.trace_comparisons import add_import, new_comparison_of_import, renamed_comparisons
 from db.uploads import Upload
 from db.views import HistoryFilter, ImportedTrace, ImportStatus, Page
 
 ANY = HistoryFilter()
 LONGEST_NAME = 200
+ENDINGS = re.compile(r"(\.(pt|trace|json|gz|sqlite3?|db))+$", re.IGNORECASE)
 
 
 class NewImport(msgspec.Struct, frozen=True, kw_only=True):
@@ -62,7 +64,7 @@ def take_upload(
     a row speaks of it."""
     called = plain_file_name(file_name)
     new = NewImport(
-        name=(name or "").strip()[:LONGEST_NAME] or called,
+        name=(name or "").strip()[:LONGEST_NAME] or plain_name(called),
         file_name=called,
         sha256=upload.finish(),
         size_bytes=upload.size_bytes,
@@ -82,6 +84,11 @@ def plain_file_name(name: str) -> str:
     """A file's own name, without folders and without characters that are not printed, short enough to be shown."""
     own = name.replace("\\", "/").rstrip("/").rpartition("/")[2]
     return "".join(letter for letter in own if letter.isprintable()).strip()[-LONGEST_NAME:] or "trace"
+
+
+def plain_name(file_name: str) -> str:
+    """What people call a file: `17_qwen_decode` of `17_qwen_decode.json.gz`. Uploading pages do the same."""
+    return ENDINGS.sub("", file_name) or file_name
 
 
 def register_import(
@@ -124,10 +131,12 @@ def imported_traces(
 
 
 def rename_import(db: Database, import_id: int, name: str) -> None:
-    """NotFound where there is none."""
+    """Comparisons that are named after their traces are renamed with it. Without a name it is called after its file.
+    NotFound where there is none."""
     with db.begin() as session:
         row = import_row(session, import_id)
-        row.name = name.strip() or row.file_name
+        with renamed_comparisons(session, import_id):
+            row.name = name.strip()[:LONGEST_NAME] or plain_name(row.file_name)
 
 
 def _registered(session: Session, new: NewImport, submitted_by: str | None) -> tuple[ImportedTraceRow, bool]:

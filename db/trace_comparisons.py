@@ -3,7 +3,8 @@ read."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
@@ -94,9 +95,20 @@ def renew_trace_answers(session: Session, import_id: int) -> None:
     """Of every comparison that shows the imported trace: the plain text that lists show. Each is locked before its
     traces are read: of two that are read together, the later must see the earlier."""
     session.flush()
-    shown = select(ComparedTraceRow.comparison_id).where(ComparedTraceRow.imported_trace_id == import_id)
-    query = select(ComparisonRow).where(ComparisonRow.id.in_(shown)).order_by(ComparisonRow.id).with_for_update()
-    for row in session.scalars(query).all():
+    for row in _showing(session, import_id):
+        _renew(session, row)
+
+
+@contextmanager
+def renamed_comparisons(session: Session, import_id: int) -> Iterator[None]:
+    """Within it the imported trace gets another name: what names and answers made of its name say follows."""
+    shown = _showing(session, import_id)
+    named_after = [row for row in shown if row.name == joint_name(_labels(session, row.id))]
+    yield
+    session.flush()
+    for row in shown:
+        if row in named_after:
+            row.name = joint_name(_labels(session, row.id))
         _renew(session, row)
 
 
@@ -104,6 +116,13 @@ def joint_name(labels: Sequence[str]) -> str:
     if len(labels) > 2:
         return f"{labels[0]} and {len(labels) - 1} more"
     return " and ".join(labels)
+
+
+def _showing(session: Session, import_id: int) -> Sequence[ComparisonRow]:
+    """Locked, so that of two changes the later sees the earlier."""
+    shown = select(ComparedTraceRow.comparison_id).where(ComparedTraceRow.imported_trace_id == import_id)
+    query = select(ComparisonRow).where(ComparisonRow.id.in_(shown)).order_by(ComparisonRow.id).with_for_update()
+    return session.scalars(query).all()
 
 
 def _renew(session: Session, row: ComparisonRow) -> None:

@@ -95,7 +95,7 @@ def test_the_same_bytes_are_known_and_several_files_share_a_comparison(client: T
     traces = [{"kind": "import", "id": second["id"]}, {"kind": "import", "id": first["id"]}]
     made = client.post("/api/v1/traces/comparisons", json={"traces": traces})
     assert made.status_code == 201
-    assert made.json()["name"] == "b.json.gz and a.json.gz"
+    assert made.json()["name"] == "b and a"
     assert [trace["key"] for trace in made.json()["traces"]] == ["A", "B"]
     assert client.post("/api/v1/traces/comparisons", json={"traces": []}).status_code == 422
     unknown = client.post("/api/v1/traces/comparisons", json={"traces": [{"kind": "run", "id": 7}]})

@@ -121,8 +121,8 @@ def test_an_upload_waits_in_the_queue_and_is_then_stored_with_all_that_it_says(p
     assert place.files == {kept(NAIVE)}
     shown = comparison(place.database, registered.comparison_id or 0)
     (trace,) = shown.traces
-    assert (shown.kind, shown.entries, shown.name) == (ComparisonKind.TRACES, (), NAIVE.name)
-    assert (trace.key, trace.label, trace.contents) == ("A", NAIVE.name, place.reads[NAIVE].contents)
+    assert (shown.kind, shown.entries, shown.name) == (ComparisonKind.TRACES, (), "cuda_naive")
+    assert (trace.key, trace.label, trace.contents) == ("A", "cuda_naive", place.reads[NAIVE].contents)
     assert trace.has_timeline
     assert trace.trace_id is not None
     assert len(load_timeline_of(place.database, trace.trace_id).start_ns) == sum(c.n for c in place.reads[NAIVE].chunks)
@@ -240,6 +240,21 @@ def test_nothing_is_stored_when_storing_breaks_off(place: Place) -> None:
     assert finish_import(place.database, place.store, held, place.reads[NAIVE])
 
 
+def test_a_renamed_trace_renames_what_is_named_after_it_and_nothing_else(place: Place) -> None:
+    alone = place.imported(NAIVE)
+    flash = place.imported(FLASH)
+    both = [("import", alone.import_id), ("import", flash.import_id)]
+    made, called = compare_traces(place.database, both), compare_traces(place.database, both, name="By hand")
+    rename_import(place.database, alone.import_id, " H100 ")
+    names = [comparison(place.database, one or 0).name for one in (alone.comparison_id, made, called)]
+    assert names == ["H100", "H100 and cuda_sdpa_flash", "By hand"]
+    answers = {line.name: line.answer or "" for line in comparisons(place.database).items}
+    assert "H100" in answers["By hand"]
+    assert "cuda_naive" not in answers["By hand"]
+    rename_import(place.database, alone.import_id, " ")
+    assert comparison(place.database, alone.comparison_id or 0).name == "cuda_naive"
+
+
 def test_files_of_one_batch_land_in_one_comparison_which_is_named_after_them(place: Place) -> None:
     first = place.imported(NAIVE)
     second = place.imported(FLASH, comparison_id=first.comparison_id)
@@ -247,10 +262,10 @@ def test_files_of_one_batch_land_in_one_comparison_which_is_named_after_them(pla
     shown = comparison(place.database, first.comparison_id or 0)
     assert second.comparison_id == first.comparison_id == shown.id
     assert [trace.key for trace in shown.traces] == ["A", "B"]
-    assert shown.name == f"{NAIVE.name} and {FLASH.name}"
+    assert shown.name == "cuda_naive and cuda_sdpa_flash"
     (line,) = comparisons(place.database).items
     assert (line.kind, line.runs, line.succeeded, line.status) == (ComparisonKind.TRACES, 2, 2, None)
-    assert line.workload == f"{NAIVE.name}, {FLASH.name}"
+    assert line.workload == "cuda_naive, cuda_sdpa_flash"
     assert line.device == "cuda"
 
 
@@ -384,17 +399,17 @@ def test_history_finds_comparisons_of_traces_by_name_kernel_state_and_by_the_run
     def found(**wanted: str) -> list[str]:
         return [shown.name for shown in comparisons(place.database, HistoryFilter(**wanted)).items]
 
-    assert found(search=kernel.upper()) == ["Beside it", NAIVE.name]
-    assert found(search="cuda_NAIVE") == ["Beside it", NAIVE.name]
+    assert found(search=kernel.upper()) == ["Beside it", "cuda_naive"]
+    assert found(search="cuda_NAIVE") == ["Beside it", "cuda_naive"]
     assert found(search="of_the_run") == ["Beside it", "Ladder"]
-    assert found(search="sdpa_flash") == ["Beside it", "Ladder", FLASH.name]
+    assert found(search="sdpa_flash") == ["Beside it", "Ladder", "cuda_sdpa_flash"]
     assert found(device_name=CPU.device_name) == ["Beside it", "Ladder"]
-    assert found(status="queued") == [FLASH.name]
-    assert found(status="done") == ["Beside it", NAIVE.name]
+    assert found(status="queued") == ["cuda_sdpa_flash"]
+    assert found(status="done") == ["Beside it", "cuda_naive"]
     held = place.claim(2)
-    assert found(status="running") == ["Ladder", FLASH.name]
+    assert found(status="running") == ["Ladder", "cuda_sdpa_flash"]
     fail_import(place.database, place.store, held, BROKEN)
-    assert found(status="failed") == [FLASH.name]
+    assert found(status="failed") == ["cuda_sdpa_flash"]
 
 
 def test_uploads_are_bounded_and_what_a_crash_leaves_is_swept(place: Place) -> None:
