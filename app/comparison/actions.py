@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import streamlit as st
 
 from app.comparison.choice import Choice
@@ -23,12 +25,15 @@ def export_popover(view: ComparisonView, choice: Choice) -> None:
             st.link_button("First visits, CSV", export_url(view.id, "visits.csv"), width="stretch")
 
 
-def rename_popover(view: ComparisonView) -> None:
+def rename_popover(view: ComparisonView, *, also: Callable[[str], None] | None = None) -> None:
+    """`also` takes the new name too, of what the comparison shows alone."""
     # A new name makes a new popover, which is closed.
     with st.popover("Rename", type="tertiary", key=f"rename {view.name}"), st.form("rename", border=False):
         name = st.text_input("Name", view.name, max_chars=200)
         if st.form_submit_button("Save", type="primary"):
             if name.strip():
                 rename_comparison(database(), view.id, name)
+                if also is not None:
+                    also(name)
                 st.rerun()
             st.markdown(":small[:red[A comparison needs a name.]]")

@@ -9,7 +9,7 @@ from app.comparison.choice import Choice
 from app.comparison.share import share_popover
 from app.context import zone
 from app.markup import page
-from app.traces.actions import add_link, export_popover
+from app.traces.actions import add_link, export_popover, renaming
 from app.traces.again import ways_on
 from app.traces.body import body
 from app.traces.choice import choose, saved_choice
@@ -57,7 +57,7 @@ def _chosen(view: ComparisonView, actions: st.delta_generator.DeltaGenerator) ->
     choice = choose(view) if len(view.traces) > 1 else saved_choice(view)
     with actions:
         add_link(view)
-        rename_popover(view)
+        rename_popover(view, also=renaming(view))
         share_popover(view, choice)
         export_popover(view, choice)
     return choice

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 import streamlit as st
 
 from app import addresses
 from app.comparison.choice import Choice
 from app.comparison.routes import export_url
+from app.context import database
 from app.pages import links
 from app.traces.beside import query, source
+from db.imports import rename_import
 from db.views import ComparedTrace, ComparisonView, ImportStatus
 from profiles.trace.printable import printable
 
@@ -33,6 +38,12 @@ def export_popover(view: ComparisonView, choice: Choice) -> None:
         imported = [trace for trace in view.traces if trace.imported is not None and trace.status is ImportStatus.DONE]
         for trace in imported[:MOST_RAW]:
             st.link_button(_raw_label(trace, alone=len(imported) == 1), _raw_url(trace), width="stretch")
+
+
+def renaming(view: ComparisonView) -> Callable[[str], None] | None:
+    """The page of one imported trace is that trace's: what it is called there it is called everywhere."""
+    imported = view.traces[0].imported if len(view.traces) == 1 else None
+    return None if imported is None else partial(rename_import, database(), imported.id)
 
 
 def _raw_label(trace: ComparedTrace, *, alone: bool) -> str:
