@@ -23,6 +23,11 @@ CAUSES = {
     GapCause.BETWEEN_SLICES: "starting the next kernel",
 }
 
+COLUMNS = (
+    *(("Kernel busy", "num wide"), ("GPU busy", "num wide"), ("Span", "num wide")),
+    *(("Idle", "num"), ("Of the span", "num")),
+)
+
 
 def device_name(device: DeviceSummary) -> str:
     return printable(device.name) if device.name else f"GPU {device.index}"
@@ -33,8 +38,7 @@ def devices_html(summary: TraceSummary, findings: Findings) -> str:
     if not summary.devices:
         return ""
     body = "".join(_device(device, findings) for device in summary.devices)
-    heads = ("Kernel busy", "GPU busy", "Span", "Idle", "Of the span")
-    head = "".join(f'<th class="num" scope="col">{name}</th>' for name in heads)
+    head = "".join(f'<th class="{css}" scope="col">{name}</th>' for name, css in COLUMNS)
     return (
         f'{section("Devices")}<div class="fs"><div class="fs-scroll"><table class="fs-devices"><thead><tr>'
         f'<th scope="col">Device</th>{head}</tr></thead><tbody>{body}</tbody></table></div></div>'
@@ -68,8 +72,9 @@ def _device(device: DeviceSummary, findings: Findings) -> str:
         _time(device.idle_ns, "idle", findings),
         missing("the device has no records") if share is None else f"{percent(share)} idle",
     )
-    name = f"{device.index} · {device_name(device)}" if device.name else device_name(device)
-    return f'<tr><th scope="row">{escape(name)}</th>{"".join(f"<td class=num>{cell}</td>" for cell in cells)}</tr>'
+    name = escape(f"{device.index} · {device_name(device)}" if device.name else device_name(device))
+    row = "".join(f'<td class="{css}">{cell}</td>' for cell, (_, css) in zip(cells, COLUMNS, strict=True))
+    return f'<tr><th scope="row"><span class="fs-device" title="{name}">{name}</span></th>{row}</tr>'
 
 
 def _time(ns: int | None, field: str, findings: Findings) -> str:

@@ -80,7 +80,8 @@ def _of_one(view: ComparisonView, zone: tzinfo) -> list[str]:
     ]
     name = imported.file_name if imported is not None else trace.variant or trace.label
     told = [f"<code>{escape(printable(name))}</code>"] if name != view.name else []
-    return [*told, *(escape(word) for word in words if word), *filter(None, [state_badge(trace)])]
+    badge_html = "" if trace.pending else state_badge(trace)  # the line below says what it waits for
+    return [*told, *(escape(word) for word in words if word), *([badge_html] if badge_html else [])]
 
 
 def _of_several(view: ComparisonView, zone: tzinfo) -> list[str]:

@@ -14,14 +14,15 @@ from profiles.trace.work import StepWork
 SHOWN = 8
 COUNTS = (("Kernels", "kernels"), ("Copies", "copies"), ("Fills", "fills"), ("Launches", "launches"))
 TIMES = (("Kernel time", "kernel_ns"), ("GPU busy", "busy_ns"), ("Span on the GPU", "span_ns"))
+ON_A_PHONE = ("kernels", "kernel_ns")
 
 
 def steps_html(contents: TraceContents, doubts: Doubts) -> str:
     """Empty where there are fewer than two: one step's figures stand among the counts."""
     if contents.step_count < 2:
         return ""
-    heads = [name for name, _ in (*COUNTS, *TIMES)] + ["Host"]
-    head = '<th scope="col">Step</th>' + "".join(f'<th class="num" scope="col">{name}</th>' for name in heads)
+    heads = [(name, _css(kind)) for name, kind in (*COUNTS, *TIMES)] + [("Host", "num")]
+    head = '<th scope="col">Step</th>' + "".join(f'<th class="{css}" scope="col">{name}</th>' for name, css in heads)
     unstable = {kind: _unstable(contents, kind) for _, kind in COUNTS}
     rows = [_row(step, contents.typical, unstable, doubts) for step in contents.steps]
     table = f"<thead><tr>{head}</tr></thead><tbody>{''.join(rows[:SHOWN])}</tbody>"
@@ -45,10 +46,15 @@ def _unstable(contents: TraceContents, kind: str) -> str | None:
 def _row(step: StepWork, typical: str | None, unstable: dict[str, str | None], doubts: Doubts) -> str:
     name = full_name(step.name) + (' <span class="fs-muted">middle</span>' if step.name == typical else "")
     counts = "".join(
-        f'<td class="num">{_count(getattr(step.work, kind), unstable[kind], doubts)}</td>' for _, kind in COUNTS
+        f'<td class="{_css(kind)}">{_count(getattr(step.work, kind), unstable[kind], doubts)}</td>'
+        for _, kind in COUNTS
     )
-    times = "".join(f'<td class="num">{_time(getattr(step.work, kind))}</td>' for _, kind in TIMES)
+    times = "".join(f'<td class="{_css(kind)}">{_time(getattr(step.work, kind))}</td>' for _, kind in TIMES)
     return f'<tr><th scope="row">{name}</th>{counts}{times}<td class="num">{_time(step.host_ns)}</td></tr>'
+
+
+def _css(kind: str) -> str:
+    return "num" if kind in ON_A_PHONE else "num wide"
 
 
 def _count(number: int | None, unstable: str | None, doubts: Doubts) -> str:

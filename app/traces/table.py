@@ -8,7 +8,6 @@ from html import escape
 
 from app.charts.doubts import Doubts
 from app.charts.markup import full_name, key_box, missing
-from app.markup import mono
 from app.traces.bars import small_bar
 from app.traces.doubt import reasons
 from app.traces.facts import rank_text, state_badge
@@ -84,9 +83,9 @@ def _columns(frame: _Frame) -> tuple[tuple[str, str, str], ...]:
 
 def _row(one: TraceFacts, frame: _Frame) -> str:
     trace = frame.traces[one.key]
-    name = f'{key_box(one.key, filled=one.baseline)} <code class="fs-name">{full_name(one.label)}</code>'
+    name = f"{key_box(one.key, filled=one.baseline)} {_name(one.label)}"
     told = rank_text(trace.contents.rank) if trace.contents is not None else None
-    rank = f' <span class="fs-muted">{told}</span>' if told else ""
+    rank = f' <span class="fs-rank fs-muted">{told}</span>' if told else ""
     counts = [("num", one.kernels), ("num wide", one.copies), ("num wide", one.fills), ("num wide", one.launches)]
     counts += [("num wide", one.graph_launches)] if frame.graphs else []
     cells = [
@@ -100,6 +99,11 @@ def _row(one: TraceFacts, frame: _Frame) -> str:
     ]
     body = "".join(f'<td class="{css}">{html}</td>' for css, html in cells)
     return f'<tr{" class=baseline" if one.baseline else ""}><th scope="row">{name}{rank}</th>{body}</tr>'
+
+
+def _name(label: str) -> str:
+    """Cut where the column ends, whole on hover."""
+    return f'<code class="fs-name" title="{full_name(label)}">{full_name(label)}</code>'
 
 
 def _ratio(one: TraceFacts, frame: _Frame) -> str:
@@ -116,7 +120,8 @@ def _devices(one: TraceFacts) -> str:
         return missing("the file names no device")
     names = list(dict.fromkeys(one.devices))
     more = f" × {len(one.devices)}" if len(one.devices) > 1 and len(names) == 1 else ""
-    return full_name(", ".join(name.removeprefix("NVIDIA ") for name in names)) + more
+    told = full_name(", ".join(name.removeprefix("NVIDIA ") for name in names)) + more
+    return f'<span class="fs-device" title="{told}">{told}</span>'
 
 
 def _idle(trace: ComparedTrace, doubts: Doubts) -> str:
@@ -135,6 +140,6 @@ def _unread(trace: ComparedTrace, width: int) -> str:
     """Its state, and the reason across the columns of figures."""
     reason = escape(printable(trace.failure.message)) if trace.failure is not None else "is read when a worker is free"
     return (
-        f'<tr class="pending"><th scope="row">{key_box(trace.key)} {mono(printable(trace.label))}</th>'
+        f'<tr class="pending"><th scope="row">{key_box(trace.key)} {_name(trace.label)}</th>'
         f'<td colspan="{width}" class="fs-reason">{state_badge(trace)} <span>{reason}</span></td></tr>'
     )

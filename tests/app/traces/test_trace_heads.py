@@ -78,6 +78,8 @@ def test_hostile_names_and_reasons_are_text_in_heads_and_states() -> None:
     assert "No trace: <b>\\u202egz.nosj." in _text(html)
     assert "no worker answers" in _text(html)
     assert "a worker reads it when it is free" in _text(waiting_html([waiting], has_worker=True))
+    head = head_html(_view(waiting), zone=UTC)
+    assert f"{head}{waiting_html([waiting], has_worker=True)}".count('class="fs-badge') == 1
 
 
 def test_a_worker_that_failed_is_no_refusal_of_the_file() -> None:
