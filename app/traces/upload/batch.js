@@ -59,18 +59,27 @@ class Batch {
 
   changed(upload) {
     if (upload.state === "sending") return;
-    this.part("output").textContent = `${upload.file.name}: ${stateText(upload)}`;
+    this.part("output").textContent = `${upload.name}: ${stateText(upload)}`;
     this.next();
-    if (this.comparison && this.uploads.every((each) => each.ended)) this.conclude();
+    if (!this.comparison || this.uploads.some((each) => each.onItsWay)) return;
+    if (this.uploads.every((each) => each.ended)) this.conclude();
+    else this.offer("Open their page, which fills as they are read");
   }
 
   // Opened at once where all went well; where something was refused, its reason stays and the rest is offered.
   conclude() {
-    const address = `${this.settings.page}?id=${this.comparison}`;
     const read = this.uploads.filter((upload) => upload.state === "done").length;
+    this.part(".end").replaceChildren();
     if (!read) return;
-    const words = read > 1 ? `Open the comparison of ${read} traces` : "Open the trace";
-    this.part(".end").replaceChildren(element("a", { href: address }, words));
-    if (this.root.isConnected && read === this.uploads.length) window.location.assign(address);
+    this.offer(read > 1 ? `Open the comparison of ${read} traces` : "Open the trace");
+    if (this.root.isConnected && read === this.uploads.length) window.location.assign(this.address);
+  }
+
+  get address() {
+    return `${this.settings.page}?id=${this.comparison}`;
+  }
+
+  offer(words) {
+    this.part(".end").replaceChildren(element("a", { href: this.address }, words));
   }
 }

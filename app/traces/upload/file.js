@@ -6,21 +6,26 @@ const ENDED = ["done", "failed", "refused", "cancelled"];
 class Upload {
   constructor(file, settings, changed) {
     Object.assign(this, { file, settings, changed, state: "waiting", sent: 0, speed: 0, since: performance.now() });
+    this.name = printable(file.name);
     this.parts();
   }
 
   parts() {
-    this.bar = element("progress", { max: 1, value: 0, "aria-label": `Sending ${this.file.name}` });
+    this.bar = element("progress", { max: 1, value: 0, "aria-label": `Sending ${this.name}` });
     this.said = element("span", { className: "state" });
     this.button = element("button", { type: "button" });
     this.button.addEventListener("click", () => (this.state === "refused" ? this.again() : this.cancel()));
-    const name = element("code", { title: this.file.name }, this.file.name);
+    const name = element("code", { title: this.name }, this.name);
     this.row = element("li", {}, element("div", { className: "line" }, name, this.button), this.bar, this.said);
     this.draw();
   }
 
   get ended() {
     return ENDED.includes(this.state);
+  }
+
+  get onItsWay() {
+    return this.state === "waiting" || this.state === "sending";
   }
 
   // Into this comparison, or into a new one. Where the file would be refused for its size anyway it is not sent.
@@ -98,14 +103,13 @@ class Upload {
   }
 
   draw() {
-    const sending = this.state === "waiting" || this.state === "sending";
-    this.bar.hidden = !sending;
+    this.bar.hidden = !this.onItsWay;
     this.bar.value = this.file.size ? this.sent / this.file.size : 1;
     this.said.textContent = stateText(this);
     this.row.dataset.state = this.state;
-    this.button.hidden = !(sending || (this.state === "refused" && this.worthAnotherTry));
+    this.button.hidden = !(this.onItsWay || (this.state === "refused" && this.worthAnotherTry));
     this.button.textContent = this.state === "refused" ? "Try again" : "Cancel";
-    this.button.setAttribute("aria-label", `${this.button.textContent}: ${this.file.name}`);
+    this.button.setAttribute("aria-label", `${this.button.textContent}: ${this.name}`);
   }
 }
 

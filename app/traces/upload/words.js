@@ -28,6 +28,12 @@ function stateText(upload) {
   }
 }
 
+// Characters that hide, move or turn what stands around them, as their escapes: names are anybody's.
+function printable(text) {
+  return text.replace(/[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/g,
+    (hidden) => `\\u${hidden.charCodeAt(0).toString(16).padStart(4, "0")}`);
+}
+
 // `17_qwen_decode` of `17_qwen_decode.json.gz`: what people call it.
 function stem(name) {
   return [...(name.replace(/(\.(pt|trace|json|gz|sqlite3?|db))+$/i, "") || name)].slice(0, 120).join("");
