@@ -10,7 +10,6 @@ from pathlib import Path
 
 from profiles.trace.kineto import read_kineto
 from profiles.trace.model import Trace, TraceLimits
-from profiles.trace.nsight import read_nsight
 from profiles.trace.source import SQLITE, read_blocks
 
 DEFAULT_LIMITS = TraceLimits()
@@ -22,6 +21,8 @@ def read_trace(path: Path, *, limits: TraceLimits = DEFAULT_LIMITS) -> Trace:
     blocks = read_blocks(path, limits)
     first = next(blocks)
     if first.startswith(SQLITE):
+        from profiles.trace.nsight import read_nsight  # noqa: PLC0415 - who reads JSON does not wait for it
+
         with _unpacked(path, chain([first], blocks)) as database:
             return read_nsight(database)
     return read_kineto(chain([first], blocks), limits)

@@ -117,7 +117,8 @@ def timeline(trace: Trace, causes: Causes | None = None) -> Timeline:
 
 
 def save_timeline(drawn: Timeline, path: Path) -> None:
-    """As an `.npz` of plain arrays: the columns, and the tables as one JSON text."""
+    """As an `.npz` of plain arrays: the columns, and the tables as one JSON text. Not compressed: the file is handed
+    over once, to who stores the timeline in chunks of its own."""
     tables = _Tables(
         tracks=drawn.tracks,
         names=drawn.names,
@@ -129,7 +130,7 @@ def save_timeline(drawn: Timeline, path: Path) -> None:
     )
     text = np.frombuffer(msgspec.json.encode(tables), np.uint8)
     with path.open("wb") as file:
-        np.savez_compressed(file, tables=text, **{name: getattr(drawn, name) for name in _COLUMNS})
+        np.savez(file, tables=text, **{name: getattr(drawn, name) for name in _COLUMNS})
 
 
 def load_timeline(path: Path) -> Timeline:
