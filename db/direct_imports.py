@@ -11,9 +11,9 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from db.clock import now
-from db.imports import plain_file_name
+from db.imports import insert_or_lock, plain_file_name, plain_name
 from db.locking import one_import_at_a_time
-from db.models import ImportedTraceRow, TraceRow
+from db.models import TraceRow
 from db.session import Database
 from db.store import TraceStore, file_sha256
 from db.trace_comparisons import IMPORT, insert_trace_comparison, renew_trace_answers
@@ -63,22 +63,13 @@ def _stored(
     session: Session, store: TraceStore, file: ReadFile, sha256: str, submitted_by: str | None
 ) -> tuple[int, bool]:
     """(the import's id, whether it was read before)."""
-    row = session.scalar(select(ImportedTraceRow).where(ImportedTraceRow.sha256 == sha256).with_for_update())
-    if row is not None and row.status is ImportStatus.DONE:
+    called, size_bytes = plain_file_name(file.path.name), file.path.stat().st_size
+    values = {"name": plain_name(called), "file_name": called, "sha256": sha256, "size_bytes": size_bytes}
+    row, _ = insert_or_lock(session, {**values, "submitted_by": submitted_by, "started_at": now()})
+    if row.status is ImportStatus.DONE:
         return row.id, True
     store.put(file.path)
-    if row is None:
-        called = plain_file_name(file.path.name)
-        row = ImportedTraceRow(
-            name=called,
-            file_name=called,
-            sha256=sha256,
-            size_bytes=file.path.stat().st_size,
-            submitted_by=submitted_by,
-            started_at=now(),
-        )
-        session.add(row)
-    row.trace_id = insert_trace(session, sha256, file.path.stat().st_size, file.read)
+    row.trace_id = insert_trace(session, sha256, size_bytes, file.read)
     row.status, row.failure_kind, row.failure_message = ImportStatus.DONE, None, None
     row.owner, row.lease_until, row.ended_at = None, None, now()
     if row.spool is not None:

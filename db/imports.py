@@ -6,7 +6,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import msgspec
 from sqlalchemy import ColumnElement, func, or_, select
@@ -111,6 +113,15 @@ def register_import(
         return Registered(import_id=row.id, known=known, comparison_id=comparison_id)
 
 
+def insert_or_lock(session: Session, values: Mapping[str, Any]) -> tuple[ImportedTraceRow, bool]:
+    """(the import of these bytes, whether it is new), whoever else brings them; locked until the transaction ends."""
+    same = select(ImportedTraceRow).where(ImportedTraceRow.sha256 == values["sha256"]).with_for_update()
+    is_new = False
+    while (row := session.scalar(same)) is None:  # it may be deleted again between the two statements
+        is_new = insert_new(session, ImportedTraceRow, [values], key="sha256") == 1
+    return row, is_new
+
+
 def imported_trace(db: Database, import_id: int) -> ImportedTrace:
     """NotFound where there is none."""
     with db.read() as session:
@@ -141,13 +152,7 @@ def rename_import(db: Database, import_id: int, name: str) -> None:
 
 def _registered(session: Session, new: NewImport, submitted_by: str | None) -> tuple[ImportedTraceRow, bool]:
     """(the row, whether these bytes were known); a row that failed waits again, with the file that came now."""
-    values = {**msgspec.structs.asdict(new), "submitted_by": submitted_by}
-    same = select(ImportedTraceRow).where(ImportedTraceRow.sha256 == new.sha256).with_for_update()
-    while True:
-        is_new = insert_new(session, ImportedTraceRow, [values], key="sha256") == 1
-        row = session.scalar(same)
-        if row is not None:
-            break  # else it was deleted between the two statements
+    row, is_new = insert_or_lock(session, {**msgspec.structs.asdict(new), "submitted_by": submitted_by})
     if row.status is not ImportStatus.FAILED:
         return row, not is_new
     queue_again(row)

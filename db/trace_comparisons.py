@@ -135,7 +135,8 @@ def _labels(session: Session, comparison_id: int) -> list[str]:
 
 def _label(session: Session, kind: str, number: int) -> str:
     if kind == IMPORT:
-        name = session.scalar(select(ImportedTraceRow.name).where(ImportedTraceRow.id == number))
+        found = select(ImportedTraceRow.name).where(ImportedTraceRow.id == number)
+        name = session.scalar(found.with_for_update(read=True, key_share=True))  # so that nobody deletes it meanwhile
         if name is None:
             raise NotFound(f"there is no imported trace {number}")
         return name

@@ -140,9 +140,7 @@ class _Trial:
         finally:
             completions.close()
         runs = tuple(self.told[variant] for variant in self.request.variants if variant in self.told)
-        return TrialOutcome(
-            runs=runs, environment=self.environment, cancelled=self.cancelled, window_ns=self.window_ns
-        )
+        return TrialOutcome(runs=runs, environment=self.environment, cancelled=self.cancelled, window_ns=self.window_ns)
 
     def _plan_batches(self, variants: tuple[str, ...]) -> None:
         alone = self.plan.order is Order.ISOLATED or self.deaths >= DEATHS_BEFORE_ISOLATION

@@ -71,6 +71,7 @@ class _Recording:
 
     def add(self, events: list[Event]) -> None:
         kinds, frames = self._kinds, self._frames
+        events, python = self._split(events)
         rows = [event for event in events if event.ph == _PHASE_COMPLETE and kinds[event.cat] != _IGNORED]
         marks = [event for event in rows if event.cat == _MARKS_CATEGORY and frames.is_mark(event.name)]
         if marks:
@@ -85,20 +86,27 @@ class _Recording:
             correlation=[_number(event.args.correlation) if event.args else ABSENT for event in rows],
             shape=[self._shapes.number(event.args) if event.args else ABSENT for event in rows],
         )
-        self._add_frames(events, rows)
+        frames.add(python, self._track)
+        stacked = [event for event in rows if (args := event.args) and (args.call_stack or args.modules)]
+        frames.add_stacks(stacked, self._track)
         if len(self._tracks) > _MOST_TRACKS:
             raise TraceTooLarge(f"more streams and threads than the limit of {_MOST_TRACKS:,}")
         for event in events:
             if event.ph == _PHASE_METADATA and event.args is not None:
                 self._labels[event.name or "", event.pid, event.tid] = str(event.args.name)
 
-    def _add_frames(self, events: list[Event], rows: list[Event]) -> None:
-        frames, label = self._frames, self._frames.numbers
-        if _PYTHON in self._kinds:
-            python = [(event, n) for event in events if event.cat == _PYTHON and (n := label[event.name]) >= 0]
-            frames.add([(event, n) for event, n in python if event.ph == _PHASE_COMPLETE], self._track)
-        stacked = [event for event in rows if (args := event.args) and (args.call_stack or args.modules)]
-        frames.add_stacks(stacked, self._track)
+    def _split(self, events: list[Event]) -> tuple[list[Event], list[tuple[Event, int]]]:
+        """What is no Python frame; and the frames that may be causes, with their labels. In one go: most records of a
+        file with Python are its frames."""
+        others: list[Event] = []
+        python: list[tuple[Event, int]] = []
+        label = self._frames.numbers
+        for event in events:
+            if event.cat != _PYTHON:
+                others.append(event)
+            elif (number := label[event.name]) >= 0 and event.ph == _PHASE_COMPLETE:
+                python.append((event, number))
+        return others, python
 
     def trace(self, document: KinetoDocument) -> Trace:
         names, slices, findings = self._columns.finish(tuple(self._names))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import msgspec
@@ -10,6 +11,7 @@ import numpy as np
 
 from profiles.trace.callers import OpenOperators
 from profiles.trace.causes import Cause, Causes
+from profiles.trace.distinct import distinct
 from profiles.trace.launches import Launches
 from profiles.trace.model import ABSENT, Int64s, Trace
 
@@ -52,7 +54,7 @@ def sequenced(
     order = np.lexsort((starts[kernels], launched_ns))[:most]
     rows, places = kernels[order], opened.places(call_of[order])
     stacks = np.append(opened.rows, np.full((len(opened.rows), 1), ABSENT), axis=1)[:, places]
-    callers, caller_of = _callers(trace, stacks, [causes.table[cause] for cause in causes.of_row[rows].tolist()])
+    callers, caller_of = _callers(trace, stacks, causes, rows)
     calls, instance_of = _numbered(_small_calls(_without_regions(trace, stacks)))
     return Sequenced(
         rows=rows,
@@ -63,22 +65,21 @@ def sequenced(
     )
 
 
-def _callers(trace: Trace, stacks: Int64s, causes: list[Cause]) -> tuple[tuple[Caller, ...], Int64s]:
+def _callers(trace: Trace, stacks: Int64s, causes: Causes, kernels: Int64s) -> tuple[tuple[Caller, ...], Int64s]:
     """The distinct ones in order of first appearance, and the place among them of each kernel's, ABSENT for none."""
-    names = np.where(stacks == ABSENT, ABSENT, trace.slices.name[stacks]).T.tolist()
-    places: dict[tuple[tuple[int, ...], Cause], int] = {}
+    names = np.where(stacks == ABSENT, ABSENT, trace.slices.name[stacks])
+    different = distinct(*names, causes.of_row[kernels])
     callers: dict[Caller, int] = {}
-    caller_of = []
-    for stack, cause in zip(map(tuple, names), causes, strict=True):
-        if (stack, cause) not in places:
-            caller = _caller(trace, stack, cause)
-            known = caller is not None and (caller in callers or len(callers) < _MOST_CALLERS)
-            places[stack, cause] = callers.setdefault(caller, len(callers)) if caller and known else ABSENT
-        caller_of.append(places[stack, cause])
-    return tuple(callers), np.array(caller_of, np.int64)
+    places = np.full(len(different.first), ABSENT, np.int64)
+    for at in np.argsort(different.first).tolist():
+        first = different.first[at]
+        caller = _caller(trace, names[:, first].tolist(), causes.table[causes.of_row[kernels[first]]])
+        if caller is not None and (caller in callers or len(callers) < _MOST_CALLERS):
+            places[at] = callers.setdefault(caller, len(callers))
+    return tuple(callers), places[different.which]
 
 
-def _caller(trace: Trace, stack: tuple[int, ...], cause: Cause) -> Caller | None:
+def _caller(trace: Trace, stack: Sequence[int], cause: Cause) -> Caller | None:
     """None where nothing is told."""
     operators = tuple(_cut(trace.names[number]) for number in stack if number != ABSENT)[-_DEEPEST:]
     if cause.inferred:
@@ -102,8 +103,8 @@ def _small_calls(stacks: Int64s) -> Int64s:
     """Of each column the first operator's row, from the outermost, that stands in at most `FEW` columns."""
     found = np.full(stacks.shape[1], ABSENT, np.int64)
     for level in reversed(stacks):
-        _, which, counts = np.unique(level, return_inverse=True, return_counts=True)
-        found = np.where((level != ABSENT) & (counts[which] <= FEW), level, found)
+        counts = np.bincount(level[level != ABSENT], minlength=1)
+        found = np.where((level != ABSENT) & (counts[level] <= FEW), level, found)
     return found
 
 
