@@ -146,6 +146,7 @@ def rename_import(db: Database, import_id: int, name: str) -> None:
     NotFound where there is none."""
     with db.begin() as session:
         row = import_row(session, import_id)
+        session.refresh(row, with_for_update=True)  # before its comparisons, as all do that change both
         with renamed_comparisons(session, import_id):
             row.name = name.strip()[:LONGEST_NAME] or plain_name(row.file_name)
 

@@ -17,11 +17,11 @@ from db.comparisons import compare_traces, comparison
 from db.direct_imports import ReadFile, store_read_files
 from db.errors import IllegalMove, NotFound
 from db.import_removal import delete_import
-from db.imports import imported_trace
+from db.imports import imported_trace, rename_import
 from db.models import ComparedTraceRow, ImportedTraceRow
 from db.session import Database
 from db.store import TraceStore, file_sha256
-from db.trace_comparisons import add_import
+from db.trace_comparisons import add_import, renew_trace_answers
 from db.traces import ReadTrace, read_file, save_trace
 from db.uploads import Upload
 from db.views import ImportStatus
@@ -57,14 +57,20 @@ def waiting(session: Session, sha256: str = "0" * 64) -> int:
     return row.id
 
 
-def at_once(database: Database, first: Callable[[Session], object], second: Callable[[], Answer]) -> Future[Answer]:
-    """What becomes of the second, which comes while the first is not committed."""
+def at_once(
+    database: Database,
+    first: Callable[[Session], object],
+    second: Callable[[], Answer],
+    then: Callable[[Session], object] = Session.flush,
+) -> Future[Answer]:
+    """What becomes of the second, which comes while the first is not committed and has something to do yet."""
     with ThreadPoolExecutor(1) as pool:
         with database.begin() as session:
             first(session)
             session.flush()
             answer = pool.submit(second)
             time.sleep(A_WHILE_S)
+            then(session)
         return answer
 
 
@@ -103,6 +109,17 @@ def test_a_file_that_is_uploaded_while_a_command_stores_it_is_one_import(
     (import_id,) = answer.result().import_ids
     assert imported_trace(database, import_id).status is ImportStatus.DONE
     assert store.holds(file_sha256(NAIVE))
+
+
+def test_an_import_that_is_renamed_while_it_ends_locks_nobody_out(database: Database, naive: int) -> None:
+    answer = at_once(
+        database,
+        lambda session: session.get(ImportedTraceRow, naive, with_for_update=True),
+        lambda: rename_import(database, naive, "Naive"),
+        lambda session: renew_trace_answers(session, naive),
+    )
+    answer.result()
+    assert imported_trace(database, naive).name == comparison(database, 1).name == "Naive"
 
 
 def test_a_runs_trace_has_its_file_though_an_import_of_the_same_was_deleted_meanwhile(
