@@ -55,7 +55,7 @@ def _table(found: Page[ImportedTrace]) -> list[int]:
         "State": [[_state(trace)[0]] for trace in found.items],
         "Kernels per step": [_per_step(trace) for trace in found.items],
         "Kernels": [_kernels(trace) for trace in found.items],
-        "Device": [device_words(trace.summary) for trace in found.items],
+        "Device": [device_words(trace.summary) or None for trace in found.items],
         "Format": [format_text(trace.summary.format) if trace.summary else None for trace in found.items],
         "Size": [size_text(trace.size_bytes) for trace in found.items],
         "By": [trace.submitted_by or "" for trace in found.items],
