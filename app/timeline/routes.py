@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable
 
 import msgspec
@@ -20,7 +21,7 @@ from app.timeline.slices_csv import slices_csv
 from app.timeline.whole import pack, packed_whole
 
 BINARY = "application/octet-stream"
-KEPT = {"Cache-Control": "private, max-age=600"}
+STARTED = secrets.token_hex(4)  # another version of us may answer otherwise
 LONGEST_QUERY = 200
 FARTHEST_NS = 1 << 60
 
@@ -37,16 +38,17 @@ def timeline(request: Request, opened: Opened) -> Response:
     query = request.query_params.get("q", "")[:LONGEST_QUERY]
     packs = "gzip" in request.headers.get("Accept-Encoding", "")
     if packs and window is None and not query:
-        return _columns(packed_whole(database(), opened.trace, part, "token" in request.query_params), packed=True)
+        packed = packed_whole(database(), opened.trace, part, "token" in request.query_params)
+        return _columns(packed, opened, packed=True)
     shown = _shown(request, opened)
     columns = encode(shown, window, query=query, doubts=_doubts(shown, opened))
-    return _columns(pack(columns) if packs else columns, packed=packs)
+    return _columns(pack(columns) if packs else columns, opened, packed=packs)
 
 
 def in_range(request: Request, opened: Opened) -> Response:
     shown = _shown(request, opened)
     found = summarise(shown, *_range(request), doubts=_doubts(shown, opened))
-    return Response(msgspec.json.encode(found), media_type="application/json", headers=KEPT)
+    return Response(msgspec.json.encode(found), media_type="application/json", headers=_kept(opened))
 
 
 def slices(request: Request, opened: Opened) -> Response:
@@ -105,9 +107,15 @@ def _number(request: Request, name: str, *, least: int, most: int) -> int:
     return number
 
 
-def _columns(body: bytes, *, packed: bool) -> Response:
+def _columns(body: bytes, opened: Opened, *, packed: bool) -> Response:
     encoding = {"Content-Encoding": "gzip"} if packed else {}
-    return Response(body, media_type=BINARY, headers={**KEPT, "Vary": "Accept-Encoding", **encoding})
+    return Response(body, media_type=BINARY, headers={**_kept(opened), "Vary": "Accept-Encoding", **encoding})
+
+
+def _kept(opened: Opened) -> dict[str, str]:
+    """A browser may keep it, and asks each time whether it still is of that trace: SQLite gives the number of one that
+    was deleted to the next, and a link that was revoked opens nothing more."""
+    return {"Cache-Control": "private, no-cache", "ETag": f'W/"{opened.trace.sha256}-{STARTED}"'}
 
 
 def _attached(answer: Response, opened: Opened, kind: str) -> Response:
@@ -120,6 +128,9 @@ def _answers(answer: Answer, opener: Opener) -> Callable[[Request], Response]:
         opened = opener(request)
         if opened is None:
             return PlainTextResponse("there is no such timeline here\n", status_code=404)
+        kept = _kept(opened)
+        if request.headers.get("If-None-Match") == kept["ETag"]:
+            return Response(status_code=304, headers=kept)
         try:
             return answer(request, opened)
         except BadQueryError as error:

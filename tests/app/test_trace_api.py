@@ -177,6 +177,25 @@ def test_deleting_says_what_went_and_what_stays(client: TestClient, web_database
     assert files(tmp_path) == []
 
 
+def test_a_browser_that_kept_a_timeline_hears_that_its_number_is_another_traces_now(
+    client: TestClient, web_database: Database, tmp_path: Path
+) -> None:
+    first = upload(client, NAIVE.read_bytes()).json()["id"]
+    read(web_database, first, NAIVE, tmp_path / "first")
+    at = f"/api/v1/traces/{client.get(f'/api/v1/traces/{first}').json()['trace_id']}/timeline"
+    kept = client.get(at)
+    again = {"if-none-match": kept.headers["etag"]}
+    assert "no-cache" in kept.headers["cache-control"]
+    assert (client.get(at, headers=again).status_code, client.get(at, headers=again).content) == (304, b"")
+    client.delete(f"/api/v1/traces/{first}")
+    assert client.get(at, headers=again).status_code == 404
+    second = upload(client, FLASH.read_bytes()).json()["id"]
+    read(web_database, second, FLASH, tmp_path / "second")
+    assert client.get(f"/api/v1/traces/{second}").json()["trace_id"] == 1, "SQLite gives it again"
+    answer = client.get(at, headers=again)
+    assert (answer.status_code, answer.content != kept.content) == (200, True)
+
+
 def test_an_upload_that_breaks_off_leaves_nothing(web_database: Database, tmp_path: Path) -> None:
     del web_database
     with _served() as port, closing(socket.create_connection(("127.0.0.1", port))) as connection:
