@@ -95,7 +95,7 @@ def _little_matched(found: TraceDifference, names: _Names) -> Caveat | None:
     return Caveat(
         "Little in common",
         (
-            text(f"Only {figures.percent(share)} of the kernel time of "),
+            text(f"{f'Only {figures.percent(share)}' if share else 'Nothing'} of the kernel time of "),
             name,
             text(" has a counterpart in the other: it works otherwise, or does other work."),
         ),
