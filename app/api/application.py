@@ -44,12 +44,14 @@ def _document(api: FastAPI) -> dict[str, Any]:
 
 def _check_query(request: Request) -> None:
     """RequestError for a parameter that the document does not name: what a person misspells would else be passed over,
-    and a list come without its filter."""
+    and a list come without its filter. And for U+0000, with which PostgreSQL compares no text."""
     if not request.query_params:
         return
     described = request.app.openapi()["paths"][request.scope["route"].path_format][request.method.lower()]
     known = [each["name"] for each in described.get("parameters", ()) if each["in"] == "query"]
-    for name in request.query_params:
+    for name, value in request.query_params.multi_items():
+        if "\0" in value:
+            raise RequestError(422, f"query parameter {name[:40]!r} has a character U+0000")
         if name not in known:
             accepted = f"expected {', '.join(map(repr, known))}" if known else "there are none here"
             raise RequestError(422, f"unknown query parameter {name[:40]!r}; {accepted}")

@@ -133,7 +133,16 @@ def test_what_does_not_exist_is_404_with_words(client: TestClient, path: str) ->
 
 @pytest.mark.parametrize(
     "path",
-    ["jobs/0", "jobs/x", f"jobs/{2**63}", "jobs?limit=1000", "jobs?offset=-1", "jobs?state=lost", "runs?limit=0"],
+    [
+        "jobs/0",
+        "jobs/x",
+        f"jobs/{2**63}",
+        "jobs?limit=1000",
+        "jobs?offset=-1",
+        "jobs?state=lost",
+        "runs?limit=0",
+        "runs?search=%00",
+    ],
 )
 def test_parameters_out_of_bounds_are_refused(client: TestClient, path: str) -> None:
     answer = client.get(f"/api/v1/{path}")
