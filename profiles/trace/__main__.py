@@ -6,6 +6,7 @@ Exit status 0; 2 with one line on stderr when the file gives no trace, 3 when it
 from __future__ import annotations
 
 import argparse
+import gc
 import os
 import resource
 import sys
@@ -35,6 +36,7 @@ def main() -> int:
     parser.add_argument("--time-limit", type=int, default=int(TIME_LIMIT_S), metavar="SECONDS")
     asked = parser.parse_args()
     die_with(os.getppid())
+    gc.disable()  # a process that reads one file and ends leaves nothing behind that refers to itself
     limit_this_process(memory_bytes=asked.memory_limit, time_s=asked.time_limit)
     try:
         _parse(asked.file, device=asked.device, output=asked.output)

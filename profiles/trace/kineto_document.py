@@ -18,13 +18,12 @@ Loose = int | str | float | None
 
 class Args(ShapeArgs, gc=False):
     """The arguments that matter: of calls, of GPU slices (kernels also say how they were launched), of operators (the
-    Python around them, in files that have no records of it), and of `M` records (`name`, `labels`)."""
+    Python around them, in files that have no records of it), and of `M` records (`name`)."""
 
     correlation: Loose = None
     device: Loose = None
     stream: Loose = None
     name: Loose = None
-    labels: Loose = None
     call_stack: Loose = msgspec.field(name="Call stack", default=None)
     modules: Loose = msgspec.field(name="Module Hierarchy", default=None)
 
