@@ -21,6 +21,9 @@ def differing_html(told: TraceDifference, *, folded: bool = False) -> str:
     differ anyway."""
     differing = [kernel for kernel in told.kernels if kernel.change is not Change.EQUAL]
     title = section("Kernels that differ", aside=escape(_changes(told)))
+    if not told.kernels:
+        title = section("Kernels that differ")
+        return f'{title}<div class="fs"><p class="fs-muted">Neither file records a GPU kernel.</p></div>'
     if not differing:
         equal = plural(len(told.kernels), "kernel name")
         return f'{title}<div class="fs"><p class="fs-muted">{equal}, all with equal calls and like times.</p></div>'

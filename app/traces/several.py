@@ -31,6 +31,7 @@ from profiles.comparison.traces.entry import FEWEST
 from profiles.comparison.traces.ranks import jobs
 
 MOST_TOLD = 2
+NO_KERNELS = "No GPU kernel is recorded in this file."
 
 
 def several(view: ComparisonView, choose: Callable[[], Choice], *, token: str | None) -> None:
@@ -111,6 +112,7 @@ def _kernels(traces: Sequence[ReadTrace], base_key: str) -> None:
         picked = pick_one(list(listed), base_key if base_key in listed else next(iter(listed)), key="kv")
     trace, contents = listed[picked]
     findings = Findings(trace.summary)
-    st.html(kernels_html(contents, findings, reasons=reasons(trace.summary, "kernels", "kernel_sum_ns")))
+    doubtful = reasons(trace.summary, "kernels", "kernel_sum_ns")
+    st.html(kernels_html(contents, findings, reasons=doubtful) or page(f'<p class="fs-muted">{NO_KERNELS}</p>'))
     if notes := findings.notes():
         st.html(page(f'<b class="fs-label">Trace health</b>{notes}'))

@@ -10,9 +10,13 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from db.comparisons import comparison
+from db.direct_imports import ReadFile, store_read_files
 from db.shares import make_link
+from db.store import TraceStore
+from db.traces import read_file
 from tests.app.traces.written import GEMM, NORM, stepped
 from tests.browser.conftest import PHONE, Running, settle, visit
+from tests.profiles.trace.conftest import Draft
 
 pytestmark = [pytest.mark.browser, pytest.mark.services]
 
@@ -108,3 +112,18 @@ def _opens_its_own_alone(page: Page, token: str, trace_id: int | None) -> None:
     assert page.request.get(f"/api/v1/traces/{trace_id + 1000}/timeline?token={token}").status == 404
     targets = [link.get_attribute("href") or "" for link in page.locator("a[href]").all()]
     assert not [target for target in targets if "/raw" in target]
+
+
+def test_files_without_any_kernel_stand_side_by_side(page: Page, fusescope: Running, tmp_path: Path) -> None:
+    files = []
+    for name in ("host", "only"):
+        draft, path = Draft(), tmp_path / f"{name}.json"
+        draft.operator(f"aten::{name}", 1000, 8)
+        path.write_text(draft.text())
+        (tmp_path / name).mkdir()
+        files.append(ReadFile(path, read_file(path, tmp_path / name)))
+    made = store_read_files(fusescope.database, TraceStore((tmp_path / "traces").as_uri()), files)
+    visit(page, f"/comparison?id={made.comparison_id}")
+    expect(page.locator(".fs-answer")).to_have_text("The kernels of host and only cannot be told.")
+    expect(page.get_by_text("No GPU kernel is recorded in this file.")).to_be_visible()
+    expect(page.get_by_test_id("stException")).to_have_count(0)

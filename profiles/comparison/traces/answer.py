@@ -68,7 +68,7 @@ def _counts(kernels: CountDifference, base: Part, other: Part, basis: Basis) -> 
     per = " per step" if basis is Basis.STEP else ""
     before, after = kernels.baseline.value, kernels.candidate.value
     if before is None and after is None:
-        return (text("The kernels of neither recording can be told"),)
+        return text("The kernels of "), base, text(" and "), other, text(" cannot be told")
     if before is None or after is None:
         known, unknown = (base, other) if after is None else (other, base)
         number = figures.count((before if after is None else after) or 0, "kernel")

@@ -16,8 +16,10 @@ from app.traces.matches import coverage_words, matches_html, operators_html
 from app.traces.readable import ReadTrace
 from app.traces.steps import steps_html
 from profiles.comparison.traces.alone import alone, alone_caveat
+from profiles.comparison.traces.answer import answer
 from profiles.comparison.traces.difference import compare
 from tests.app.traces.written import GEMM, NORM, public, stepped, written
+from tests.profiles.trace.conftest import Draft
 
 HOSTILE = ('<img src=x onerror="alert(1)">', "kernel\u202efdp.exe", "ker\x00nel\nsecond", "=cmd|' /C calc'!A0")
 
@@ -106,6 +108,16 @@ def test_added_and_vanished_kernels_are_named_the_largest_difference_first(tmp_p
 def test_equal_traces_say_so_instead_of_an_empty_table(tmp_path: Path) -> None:
     trace = written(stepped([(GEMM, NORM)] * 2), tmp_path)
     assert "2 kernel names, all with equal calls and like times." in _text(differing_html(compare(trace, trace)))
+
+
+def test_files_without_any_kernel_are_no_equal_ones(tmp_path: Path) -> None:
+    draft = Draft()
+    draft.operator("aten::mm", 1000, 8)
+    first, second = (written(draft, tmp_path, key=key, label=f"file {key}") for key in "AB")
+    text = _text(differing_html(compare(first, second)))
+    assert "Neither file records a GPU kernel" in text
+    assert "equal" not in text
+    assert answer([first, second]).text == "The kernels of file A and file B cannot be told."
 
 
 def test_kernels_of_two_vendors_are_matched_by_operator_with_their_coverage() -> None:
