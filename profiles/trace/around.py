@@ -12,7 +12,7 @@ from profiles.trace.model import ABSENT, FrameKind, Frames, Int64s, SliceKind, S
 from profiles.trace.nesting import Nesting
 
 SEPARATOR = " > "
-_MOST_MODULES = 32  # of one path, the innermost; honest models nest ten
+_MOST_MODULES, _LONGEST = 32, 1_000  # of one path, and its characters, the innermost; honest models nest ten
 _TOP = 0  # the node of no module
 
 
@@ -41,7 +41,7 @@ class Nodes:
 
     def path(self, node: int) -> str:
         texts: list[str] = []
-        while node != _TOP and len(texts) < _MOST_MODULES:
+        while node != _TOP and len(texts) < _MOST_MODULES and sum(map(len, texts)) < _LONGEST:
             node, label = self._nodes[node]
             texts.append(self._labels[label].text)
         return SEPARATOR.join([*(["…"] if node != _TOP else []), *reversed(texts)])

@@ -20,6 +20,8 @@ from profiles.trace.distinct import distinct
 from profiles.trace.launches import CallKind, Launches
 from profiles.trace.model import ABSENT, Bools, Int64s, Trace
 
+_LONGEST = 1_000  # characters of an operator: thousands of causes may have the same
+
 
 class Cause(NamedTuple):
     """`operator` is the innermost, `module` the path `Bert_0 > BertLayer_3 > Linear_0` (or as the recording names it),
@@ -115,7 +117,7 @@ def _named(found: Counter[Cause]) -> NamedCauses:
 def _cause(trace: Trace, numbers: Sequence[int], path: Callable[[int], str]) -> Cause:
     operator, module, source, inferred = numbers
     return Cause(
-        operator=None if operator == ABSENT else trace.names[operator],
+        operator=None if operator == ABSENT else trace.names[operator][:_LONGEST],
         module=None if module == ABSENT else path(module),
         source=None if source == ABSENT else trace.frames.labels[source].text,
         inferred=bool(inferred),

@@ -55,23 +55,33 @@ def find_counterparts(trace: Trace, launches: Launches) -> Counterparts:
 
 
 class _Found:
-    """Grows by matched slices; one that is matched already stays with its first match."""
+    """Grows by matched slices; one that is matched already stays with its first match. Slices with the same candidates
+    are of one group: thousands of replays may be of one graph."""
 
     def __init__(self) -> None:
         self._rows: dict[int, int] = {}
         self._groups: list[Int64s] = []
+        self._known: dict[int, tuple[Int64s, int]] = {}  # by identity, and so kept alive
 
     def add_sequence(self, rows: Int64s, occurrences: Int64s | None) -> None:
         """`occurrences` [places, len(rows)]: the nth slice's counterparts stand in the nth column."""
         if occurrences is not None:
-            for row, candidates in zip(rows.tolist(), occurrences.T, strict=True):
-                self.add([row], candidates)
+            first = self._group(occurrences, occurrences.T)
+            for place, row in enumerate(rows.tolist()):
+                self._rows.setdefault(row, first + place)
 
     def add(self, rows: Sequence[int], candidates: Int64s) -> None:
-        new = [row for row in rows if row not in self._rows]
-        if new and len(candidates):
-            self._rows.update(dict.fromkeys(new, len(self._groups)))
-            self._groups.append(candidates)
+        if len(candidates):
+            group = self._group(candidates, candidates[None, :])
+            for row in rows:
+                self._rows.setdefault(row, group)
+
+    def _group(self, candidates: Int64s, groups: Int64s) -> int:
+        """The number of the first of these groups, which are the candidates'."""
+        if id(candidates) not in self._known:
+            self._known[id(candidates)] = candidates, len(self._groups)
+            self._groups += list(groups)
+        return self._known[id(candidates)][1]
 
     def counterparts(self) -> Counterparts:
         lengths = np.array([len(group) for group in self._groups], np.int64)

@@ -11,6 +11,7 @@ import pytest
 
 from profiles.trace.causes import Cause, find_causes
 from profiles.trace.contents import contents
+from profiles.trace.counterparts import find_counterparts
 from profiles.trace.forward import per_forward
 from profiles.trace.kernel_table import kernel_table
 from profiles.trace.launches import find_launches
@@ -200,6 +201,30 @@ def test_hostile_frames_are_bounded_text(draft: Draft, read_draft: ReadDraft) ->
     assert cause.module.endswith("Deep_198 > Deep_199")
     assert len(cause.module) < 33 * 1_003
     assert cause.source == "a.py(1): <b>\x00"
+
+
+def test_names_that_thousands_of_causes_share_are_cut(draft: Draft, read_draft: ReadDraft) -> None:
+    for depth in range(30):
+        python(draft, f"nn.Module: {depth:02d}_{'x' * 350}", depth, 10_000)
+    for place in range(3):
+        python(draft, f"nn.Module: Leaf_{place}", 100 + 50 * place, 40)
+        draft.operator("o" * 1_000_000, 101 + 50 * place, 30)
+        draft.launched(102 + 50 * place, place + 1)
+    found = causes_of(read_draft(draft))
+    assert [str(cause.module).rsplit(" > ", 1)[1] for cause in found] == ["Leaf_0", "Leaf_1", "Leaf_2"]
+    assert max(len(text or "") for cause in found for text in (cause.operator, cause.module)) < 1_500
+
+
+def test_many_replays_of_one_graph_share_what_they_stand_for(draft: Draft, read_draft: ReadDraft) -> None:
+    for time in range(30):
+        one_by_one(draft, 200 * time, 1_000 + 10 * time)
+    for time in range(50):
+        replay(draft, 10_000 + 100 * time, 1 + time)
+    trace = read_draft(draft)
+    found = find_counterparts(trace, find_launches(trace))
+    assert len(found.rows) == 50 * len(NAMES)
+    assert len(found.candidates) == 30 * len(NAMES)
+    assert [cause.operator for cause in causes_of(trace)[-8:]] == [f"op::{place}" for place in range(8)]
 
 
 def test_the_kernels_of_a_public_bert_have_layer_and_line(public_traces: Path) -> None:
