@@ -23,6 +23,7 @@ from profiles.trace.errors import TraceError
 from profiles.trace.limits import trace_limits
 from profiles.trace.read import read_trace
 from profiles.trace.summary import TraceSummary, summarise
+from profiles.trace.wording import counted
 
 ZIP = b"PK"
 
@@ -69,12 +70,12 @@ def is_trace(source: str) -> bool:
 
 def run(options: argparse.Namespace) -> Exit:
     if not FEWEST <= len(options.sources) <= MOST:
-        raise CommandError(f"{len(options.sources)} traces; expected {FEWEST} to {MOST} to compare")
+        raise CommandError(f"{counted(len(options.sources), 'trace')}; expected {FEWEST} to {MOST} to compare")
     traces = [_read(Path(source), letters(at)) for at, source in enumerate(options.sources)]
     told = compared(traces, _base_key(traces, options.baseline), source=lambda trace: str(trace.path))
     failed, unjudged = _judged(told, options.fail_on)
     if options.json:
-        print_json(msgspec.structs.replace(told, failed_on=failed))
+        print_json(msgspec.structs.replace(told, failed_on=failed, not_judged=unjudged))
     else:
         print("\n".join(described(told)))
     for line in failed:
@@ -85,6 +86,9 @@ def run(options: argparse.Namespace) -> Exit:
 
 
 def _fail_on(words: str) -> frozenset[FailOn]:
+    """Nothing to fail on, as of a variable that is not set, would pass whatever changed."""
+    if not words.strip(", "):
+        raise argparse.ArgumentTypeError(f"names nothing to fail on; expected any of {', '.join(FailOn)}")
     try:
         return frozenset(FailOn(word.strip()) for word in words.split(",") if word.strip())
     except ValueError:

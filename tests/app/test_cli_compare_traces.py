@@ -102,10 +102,10 @@ def test_what_cannot_be_judged_does_not_pass(
 ) -> None:
     unmarked = write_trace(tmp_path / "unmarked.json", [], steps=0)
     code, _, err = said(capsys, pair[0], unmarked, "--fail-on", "added")
-    assert (code, err) == (
-        2,
-        "fusescope: --fail-on cannot be judged: kernels per step are not known of B: no steps are marked in it\n",
-    )
+    why = "kernels per step are not known of B: no steps are marked in it"
+    assert (code, err) == (2, f"fusescope: --fail-on cannot be judged: {why}\n")
+    code, out, _ = said(capsys, pair[0], unmarked, "--fail-on", "added", "--json")
+    assert (code, json.loads(out)["not_judged"]) == (2, why)
 
 
 def test_ranks_of_one_job_are_shown_together(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -130,7 +130,7 @@ def test_ranks_of_one_job_are_shown_together(tmp_path: Path, capsys: pytest.Capt
     [
         (["7"], [], "is a trace, 7 is the id of a stored comparison: traces compare with traces"),
         (["bundle.fusescope"], [], "bundle.fusescope is a bundle"),
-        ([], [], "1 traces; expected 2 to 8 to compare"),
+        ([], [], "1 trace; expected 2 to 8 to compare"),
         (["main.json"] * 8, [], "9 traces; expected 2 to 8 to compare"),
         (["broken.json"], [], "broken.json: "),
         (["nowhere.json"], [], "No such file or directory: nowhere.json"),
@@ -156,6 +156,10 @@ def test_fail_on_is_for_traces_and_knows_its_words(
         main(["compare", *pair, "--fail-on", "added,slower"])
     assert ended.value.code == 2
     assert "unknown 'slower'; expected any of added, vanished, calls" in capsys.readouterr().err
+    with pytest.raises(SystemExit) as ended:
+        main(["compare", *pair, "--fail-on", ""])  # a variable that is not set
+    assert ended.value.code == 2
+    assert "names nothing to fail on; expected any of added" in capsys.readouterr().err
     (tmp_path / "bundle.fusescope").write_bytes(b"PK\x03\x04")
     code, _, err = said(capsys, str(tmp_path / "bundle.fusescope"), "--fail-on", "added")
     assert (code, err) == (2, "fusescope: --fail-on is for traces; measured runs have verdicts\n")

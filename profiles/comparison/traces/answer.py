@@ -116,7 +116,10 @@ def _changes(found: TraceDifference) -> str:
     vanished, added = found.of(Change.VANISHED), found.of(Change.ADDED)
     calls = [kernel for kernel in found.of(Change.CHANGED) if kernel.calls.difference]
     if not (vanished or added or calls):
-        return "Both run the same kernels, equally often" if found.basis is Basis.STEP else "Both hold the same kernels"
+        if found.basis is not Basis.STEP:
+            return "Both hold the same kernels"
+        steady = not any(unstable(side) for one in found.kernels for side in (one.calls.baseline, one.calls.candidate))
+        return f"Both run the same kernels{', equally often' if steady else ''}"
     clauses = [
         f"{figures.count(len(vanished), 'kernel')} vanished" if vanished else "",
         f"{len(added):,} {'is' if len(added) == 1 else 'are'} new" if added and vanished else "",

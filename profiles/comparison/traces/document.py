@@ -235,7 +235,8 @@ class JobRanks(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ComparedTraces(msgspec.Struct, frozen=True, kw_only=True):
-    """`failed_on` has a line for each change that was asked to be failed on and is there."""
+    """`failed_on` has a line for each change that was asked to be failed on and is there; `not_judged` says why one of
+    them could not be judged."""
 
     baseline: str
     answer: str
@@ -244,3 +245,4 @@ class ComparedTraces(msgspec.Struct, frozen=True, kw_only=True):
     differences: tuple[TraceDifference, ...]
     jobs: tuple[JobRanks, ...]
     failed_on: tuple[str, ...] = ()
+    not_judged: str | None = None

@@ -48,17 +48,21 @@ def _failure(found: TraceDifference, counts: dict[What, CountDifference], on: Fa
     if on is FailOn.CALLS:
         return _calls(found)
     if on is FailOn.LAUNCHES:
-        parts = [_counted(counts[what]) for what in (What.LAUNCHES, What.GRAPH_LAUNCHES)]
+        launches = [counts[what] for what in (What.LAUNCHES, What.GRAPH_LAUNCHES)]
+        for one in launches:
+            _check(one, found)
+        parts = [_counted(one) for one in launches]
         return "; ".join(part for part in parts if part) or None
     kernels = counts[What.KERNELS]
     rose = (kernels.difference or 0) > 0
     return _counted(kernels) if on is FailOn.KERNELS or rose else None
 
 
-def _check(kernels: CountDifference, found: TraceDifference) -> None:
-    for key, figure in ((found.baseline, kernels.baseline), (found.candidate, kernels.candidate)):
+def _check(counted: CountDifference, found: TraceDifference) -> None:
+    for key, figure in ((found.baseline, counted.baseline), (found.candidate, counted.candidate)):
         if unstable(figure):
-            raise GateError(f"the steps of {key} launched {figure.low:,} to {figure.high:,} kernels")
+            had = "launched" if counted.what is What.KERNELS else "have"
+            raise GateError(f"the steps of {key} {had} {figure.low:,} to {figure.high:,} {counted.what}")
         if figure.doubt or figure.value is None:
             raise GateError(f"the counts of {key} are in doubt: {figure.doubt or 'not known'}")
 
@@ -74,11 +78,16 @@ def _named(what: str, kernels: tuple[KernelDifference, ...]) -> str | None:
 
 
 def _figure_of(kernel: KernelDifference, what: str) -> int:
+    """Of a step with the most of it: where not all have it, the middle one may have none."""
     side = kernel.calls.candidate if what == "added" else kernel.calls.baseline
-    return side.value or 0
+    return side.high or side.value or 0
 
 
 def _calls(found: TraceDifference) -> str | None:
+    for kernel in (*found.of(Change.CHANGED), *found.of(Change.EQUAL)):
+        for key, figure in ((found.baseline, kernel.calls.baseline), (found.candidate, kernel.calls.candidate)):
+            if unstable(figure):
+                raise GateError(f"the steps of {key} call {kernel.short_name} {figure.low:,} to {figure.high:,} times")
     changed = [kernel for kernel in found.of(Change.CHANGED) if kernel.calls.difference]
     if not changed:
         return None

@@ -20,7 +20,15 @@ from profiles.comparison.traces.answer import answer
 from profiles.comparison.traces.caveat import caveat
 from profiles.comparison.traces.compared import compared
 from profiles.comparison.traces.difference import compare
-from profiles.comparison.traces.document import Change, ComparedTraces, KernelDifference, Side, TraceDifference, What
+from profiles.comparison.traces.document import (
+    Change,
+    ComparedTraces,
+    Figure,
+    KernelDifference,
+    Side,
+    TraceDifference,
+    What,
+)
 from profiles.comparison.traces.entry import Basis, vendor_of
 from profiles.comparison.traces.figures import covered
 from profiles.comparison.traces.gate import FailOn, GateError, failures
@@ -250,6 +258,34 @@ def test_a_gate_fails_on_what_it_was_told_to_and_says_what_changed(held: Held) -
     assert failures(lost, frozenset({FailOn.MORE_KERNELS})) == ("kernels: 4 → 5 per step",)
     same = compare(held("A", BASE), held("B", BASE))
     assert failures(same, frozenset(FailOn)) == ()
+
+
+def test_a_gate_does_not_judge_what_differs_from_step_to_step_though_the_sum_does_not(held: Held) -> None:
+    steady = held("A", [[("k", 5), ("k", 5), ("l", 5)]] * 3)
+    taking_turns = held(
+        "B", [[("k", 5), ("k", 5), ("l", 5)], [("k", 5), ("l", 5), ("l", 5)], [("k", 5)] * 2 + [("l", 5)]]
+    )
+    found = compare(steady, taking_turns)
+    assert failures(found, frozenset({FailOn.KERNELS, FailOn.ADDED})) == ()
+    with pytest.raises(GateError, match=r"the steps of B call k 1 to 2 times"):
+        failures(found, frozenset({FailOn.CALLS}))
+    assert answer([steady, taking_turns]).text.endswith(" Both run the same kernels.")
+    sometimes = held("B", [[("k", 5), ("k", 5), ("l", 5)], [("k", 5), ("k", 5), ("m", 5)], [("k", 5)] * 2 + [("l", 5)]])
+    assert failures(compare(steady, sometimes), frozenset({FailOn.ADDED})) == ("added, per step: m (1×)",)
+
+
+def test_a_gate_does_not_judge_launches_in_doubt(held: Held) -> None:
+    base = held("A", BASE)
+    found = compare(base, base)
+    launches = next(one for one in found.counts if one.what is What.LAUNCHES)
+    for doubted, words in (
+        (Figure(value=5, low=5, high=6), "5 to 6 launches"),
+        (Figure(value=5, doubt="lost"), "lost"),
+    ):
+        others = tuple(one for one in found.counts if one is not launches)
+        told = msgspec.structs.replace(launches, candidate=doubted)
+        with pytest.raises(GateError, match=words):
+            failures(msgspec.structs.replace(found, counts=(*others, told)), frozenset({FailOn.LAUNCHES}))
 
 
 DAMAGED = {  # by the public trace's mutation the kernels that are left of 14, None where it is refused
