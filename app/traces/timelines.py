@@ -25,7 +25,7 @@ def timeline_panel(traces: Sequence[ComparedTrace], choice: Choice, *, token: st
         return
     several = len(drawn) > 1
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="panel-timelines"):
-        st.html(section("Timelines" if several else "Timeline", aside=_aside(traces)), width="content")
+        st.html(section("Timelines" if several else "Timeline", aside=_aside(list(drawn.values()))), width="content")
         picked = pick_lanes(list(drawn), choice.lanes, key="tv") if several else list(drawn)
         st.html(page(f'<div class="fs-hint">{HINT}</div>'))
     lanes = [_lane(trace, choice, token) for key, trace in drawn.items() if key in picked]
@@ -36,8 +36,10 @@ def timeline_panel(traces: Sequence[ComparedTrace], choice: Choice, *, token: st
 
 
 def _aside(traces: Sequence[ComparedTrace]) -> str:
-    stepped = any(trace.summary is not None and trace.summary.steps for trace in traces)
-    return "the step of middle length" if stepped else "the whole recording"
+    stepped = {bool(trace.summary is not None and trace.summary.steps) for trace in traces}
+    if len(stepped) > 1:
+        return "the step of middle length; the whole recording where no steps are marked"
+    return "the step of middle length" if stepped == {True} else "the whole recording"
 
 
 def _lane(trace: ComparedTrace, choice: Choice, token: str | None) -> Lane:
