@@ -54,8 +54,9 @@ def counts_html(summary: TraceSummary, contents: TraceContents | None, findings:
 
 
 def per_step_text(summary: TraceSummary) -> str | None:
-    """`60`, or `59–60` where equal steps differ; None where no step's kernels are told."""
-    told = [step.kernels for step in summary.steps if step.kernels is not None]
+    """`60`, or `59–60` where steps that launched something differ; None where no step's kernels are told."""
+    steps = [step.kernels for step in summary.steps if step.kernels is not None]
+    told = [kernels for kernels in steps if kernels] or steps
     if not told:
         return None
     return count(told[0]) if min(told) == max(told) else f"{count(min(told))}–{count(max(told))}"

@@ -8,6 +8,7 @@ from profiles.comparison.figures import count, percent, prose_time
 from profiles.comparison.parts import Part, muted, strong, text
 from profiles.comparison.traces.entry import ComparedTrace
 from profiles.recorded import GapCause
+from profiles.results import Finding
 from profiles.trace.summary import TraceSummary
 
 BECAUSE = {
@@ -20,6 +21,7 @@ BECAUSE = {
     GapCause.BETWEEN_SLICES: "between one kernel and the next",
 }
 STEPS, WHOLE = "steps.kernels", "kernels"
+UNSTABLE = "unstable_counts"
 LOST = ("gpu_records_missing", "no_gpu_records")
 
 
@@ -39,7 +41,7 @@ def alone_caveat(trace: ComparedTrace) -> Caveat | None:
     said = {STEPS if _per_step(summary) else WHOLE, "kernel_sum_ns", "idle"}
     if _per_step(summary):
         said.remove("kernel_sum_ns")
-    found = [finding for finding in summary.health if said & set(finding.doubtful) and finding.code not in LOST]
+    found = [finding for finding in _findings(summary) if said & set(finding.doubtful) and finding.code not in LOST]
     if not found:
         return None
     worst = max(found, key=lambda finding: len(said & set(finding.doubtful)))
@@ -60,7 +62,7 @@ def _kernels(trace: ComparedTrace) -> tuple[Part, ...]:
         time = f", {prose_time(summary.kernel_sum_ns)} of kernel time" if summary.kernel_sum_ns is not None else ""
         return strong(count(summary.kernels or 0, "kernel")), *_doubted(summary, WHOLE), text(f"{over}{time}")
     number = count(told[0], "kernel") if min(told) == max(told) else f"{min(told):,}–{max(told):,} kernels"
-    steps = "in 1 step" if len(summary.steps) == 1 else f"per step in {len(summary.steps):,} steps"
+    steps = "in 1 step" if len(told) == 1 else f"per step in {len(told):,} steps"
     times = _step_times(trace)
     each = " each" if len(times) > 1 else ""
     spent = f", {_from_to(min(times), max(times))} of kernel time{each}" if times else ""
@@ -68,7 +70,15 @@ def _kernels(trace: ComparedTrace) -> tuple[Part, ...]:
 
 
 def _per_step(summary: TraceSummary) -> list[int]:
-    return [step.kernels for step in summary.steps if step.kernels is not None]
+    """A step that launched nothing (a mark after the last step) is passed over, unless all are like that."""
+    told = [step.kernels for step in summary.steps if step.kernels is not None]
+    return [kernels for kernels in told if kernels] or told
+
+
+def _findings(summary: TraceSummary) -> list[Finding]:
+    """Those that bear on what is said: steps that differ only from one that is passed over are none."""
+    steady = len(set(_per_step(summary))) < 2
+    return [finding for finding in summary.health if not (steady and finding.code == UNSTABLE)]
 
 
 def _step_times(trace: ComparedTrace) -> list[int]:
@@ -102,7 +112,8 @@ def _idle(summary: TraceSummary) -> tuple[Part, ...]:
 
 
 def _doubted(summary: TraceSummary, field: str) -> tuple[Part, ...]:
-    return (muted(" (in doubt)"),) if field in summary.doubtful else ()
+    doubted = any(field in finding.doubtful for finding in _findings(summary))
+    return (muted(" (in doubt)"),) if doubted else ()
 
 
 def _sentence(message: str) -> str:

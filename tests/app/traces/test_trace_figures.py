@@ -66,6 +66,13 @@ def test_steps_that_differ_are_told_as_unstable_and_never_averaged(tmp_path: Pat
     assert "different numbers of kernels: 2, 2, 1" in text
 
 
+def test_a_mark_after_the_last_step_makes_the_answer_no_doubtful_one(tmp_path: Path) -> None:
+    trace = written(stepped([(GEMM, NORM), (GEMM, NORM), ()]), tmp_path)
+    assert alone(trace).text.startswith("2 kernels per step in 2 steps, 10.0 µs of kernel time each")
+    assert alone_caveat(trace) is None
+    assert "different numbers of kernels: 2, 2, 0" in Findings(trace.summary).notes()
+
+
 def test_kernels_before_the_recording_are_in_all_and_in_no_step() -> None:
     text = _text(_page(public("17_h100")))
     assert "1,029 kernels in 1 step, 31.8 ms of kernel time" in text
