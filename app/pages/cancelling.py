@@ -25,13 +25,18 @@ def cancel_button(job: JobView) -> None:
     """
     if any(trial.cancel_requested for trial in job.trials):
         return
-    is_asked = bool(st.session_state.get(_asked(job.id)))
+    question = _asked(job)
+    is_asked = bool(st.session_state.get(question))
     with st.container(horizontal=True, vertical_alignment="center", width="content", key=f"cancelling-{job.id}"):
         with st.container(horizontal=True, vertical_alignment="center", width="content", key=f"cancel-step-{job.id}"):
             if is_asked:
                 st.html(page(muted("What is measured stays.")), width="content")
                 st.button(
-                    "Cancel this job", key=f"cancel-yes-{job.id}", type="primary", on_click=_cancel, args=(job.id,)
+                    "Cancel this job",
+                    key=f"cancel-yes-{job.id}",
+                    type="primary",
+                    on_click=_cancel,
+                    args=(job.id, question),
                 )
         st.button(
             "Keep it" if is_asked else "Cancel",
@@ -39,21 +44,22 @@ def cancel_button(job: JobView) -> None:
             icon=None if is_asked else ":material/close:",
             width=BUTTON_PX,
             on_click=_ask,
-            args=(job.id, not is_asked),
+            args=(question, not is_asked),
         )
 
 
-def _ask(job_id: int, is_asked: bool) -> None:
-    st.session_state[_asked(job_id)] = is_asked
+def _ask(question: str, is_asked: bool) -> None:
+    st.session_state[question] = is_asked
 
 
-def _cancel(job_id: int) -> None:
-    _ask(job_id, False)
+def _cancel(job_id: int, question: str) -> None:
+    _ask(question, False)
     try:
         jobs.cancel_job(context.database(), job_id)
     except IllegalMove:
         st.toast("The job had ended already.")
 
 
-def _asked(job_id: int) -> str:
-    return f"asked to cancel {job_id}"
+def _asked(job: JobView) -> str:
+    """Of these trials: a job that is tried again is not asked about, whatever press came late before."""
+    return f"asked to cancel {job.id}, trial {max(trial.id for trial in job.trials)}"

@@ -19,7 +19,7 @@ from profiles.results import RunStatus
 from profiles.supervisor import MEASURE
 from tests.processes import is_alive, wait_until
 from tests.workers.conftest import SWIGLU, Site
-from workers.celery_app import queues_of
+from workers.celery_app import TRACES_QUEUE, queues_of
 from workers.dispatch import publish_job
 
 pytestmark = pytest.mark.timeout(150)
@@ -74,7 +74,9 @@ def test_neither_dispatch_nor_the_worker_loads_torch() -> None:
 
 @pytest.mark.parametrize(
     ("device", "queues"),
-    [("cpu", ("fusescope.cpu",)), ("cuda:1", ("fusescope.cuda:1", "fusescope.cuda"))],
+    [("cpu", ("fusescope.cpu", TRACES_QUEUE)), ("cuda:1", ("fusescope.cuda:1", "fusescope.cuda", TRACES_QUEUE))],
 )
-def test_a_worker_listens_for_its_own_device_and_for_any_of_its_kind(device: str, queues: tuple[str, ...]) -> None:
+def test_a_worker_listens_for_its_own_device_for_any_of_its_kind_and_for_traces(
+    device: str, queues: tuple[str, ...]
+) -> None:
     assert queues_of(device) == queues
