@@ -1,8 +1,8 @@
 """The uncaptured pass: one forward pass more, its kernels launched one by one where the run replays CUDA graphs, and
 within marks of module and source line where Python runs.
 
-What it tells of the run's own passes is inferred, by the sequence of their kernels (`profiles.trace.counterparts`). It is
-recorded last, so that it distorts none of them.
+What it tells of the run's own passes is inferred, by the sequence of their kernels (`profiles.trace.counterparts`). It
+is recorded last, so that it distorts none of them.
 """
 
 from __future__ import annotations
