@@ -10,7 +10,7 @@ function timeText(ns, step) {
 // As many decimals as neighbouring ticks need to differ, two at least for ms and s that are not whole steps.
 function figure(value, step) {
   const decimals = step >= 1 ? 0 : Math.min(3, Math.ceil(-Math.log10(step) - 1e-9));
-  return value.toLocaleString("en-US", { minimumFractionDigits: decimals, maximumFractionDigits: decimals });
+  return value.toLocaleString("en-US", { minimumFractionDigits: decimals, maximumFractionDigits: decimals }).replace("-", "−");
 }
 
 function durationText(ns) {
@@ -19,7 +19,7 @@ function durationText(ns) {
 }
 
 function exactText(ns) {
-  return `${(ns / 1e3).toLocaleString("en-US", { minimumFractionDigits: 1, maximumFractionDigits: 1 })} µs`;
+  return `${(ns / 1e3).toLocaleString("en-US", { minimumFractionDigits: 1, maximumFractionDigits: 1 }).replace("-", "−")} µs`;
 }
 
 function ticks(from, to, pixels) {
