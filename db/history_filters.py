@@ -10,6 +10,7 @@ from typing import Any
 
 from sqlalchemy import CTE, ColumnElement, CompoundSelect, Select, and_, case, or_, select, union
 
+from db.among import among
 from db.job_status import job_status
 from db.mentions import mentions
 from db.models import (
@@ -68,7 +69,7 @@ def _mentioning(text: str) -> CompoundSelect[int]:
     return union(
         _named(text),
         select(EntryRow.comparison_id).where(mentions(EntryRow.variant, text)),
-        *_showing(_runs("launching", RunRow.id.in_(_launching(kernels)))),
+        *_showing(_runs("launching", among(RunRow.id, _launching(kernels)))),
         *_traces_mentioning(text, kernels),
     )
 
@@ -78,7 +79,7 @@ def _traces_mentioning(text: str, kernels: CTE) -> tuple[Select[int], ...]:
     shown = select(ComparedTraceRow.comparison_id)
     imported = shown.join(ImportedTraceRow, ImportedTraceRow.id == ComparedTraceRow.imported_trace_id)
     measured = shown.join(RunRow, RunRow.id == ComparedTraceRow.run_id)
-    recorded = select(TraceKernelRow.trace_id).where(TraceKernelRow.kernel_id.in_(select(kernels.c.id)))
+    recorded = select(TraceKernelRow.trace_id).where(among(TraceKernelRow.kernel_id, select(kernels.c.id)))
     named = (ImportedTraceRow.name, ImportedTraceRow.file_name)
     return (
         imported.where(or_(*(column.icontains(text, autoescape=True) for column in named))),
@@ -119,7 +120,7 @@ def _named(text: str) -> Select[int]:
 
 def _launching(kernels: CTE) -> Select[int]:
     """The runs that launch one of these kernels."""
-    return select(KernelStatRow.run_id).where(KernelStatRow.kernel_id.in_(select(kernels.c.id)))
+    return select(KernelStatRow.run_id).where(among(KernelStatRow.kernel_id, select(kernels.c.id)))
 
 
 def _kernels(name: str) -> CTE:
