@@ -22,6 +22,10 @@ class _Among(FunctionElement[bool]):
     type = Boolean()
     inherit_cache = True
 
+    def self_group(self, against: Any = None) -> Any:  # noqa: ARG002 - as its base has it
+        """Never compared with 1, as SQLite's booleans are: then no index would be used."""
+        return self
+
 
 def among(column: InstrumentedAttribute[int], ids: Select[int]) -> ColumnElement[bool]:
     return _Among(column, ids.scalar_subquery())
