@@ -69,7 +69,7 @@ def _mentioning(text: str) -> CompoundSelect[int]:
     return union(
         _named(text),
         select(EntryRow.comparison_id).where(mentions(EntryRow.variant, text)),
-        *_showing(_runs("launching", among(RunRow.id, _launching(kernels)))),
+        *_showing(_runs("launching", RunRow.id.in_(_launching(kernels)))),
         *_traces_mentioning(text, kernels),
     )
 
