@@ -80,20 +80,21 @@ def main() -> None:
         page.goto(f"http://127.0.0.1:{options.port}/")
         page.wait_for_function("window.drawn", timeout=60_000)
         print(f"2 runs of {options.slices:,} slices, first picture {page.evaluate('window.drawn') / 1e3:.2f} s")
-        _zoom(page, options.frames)
+        zoom(page, options.frames)
         browser.close()
     server.should_exit = True
 
 
-def _zoom(page: Page, frames: int) -> None:
+def zoom(page: Page, frames: int) -> None:
+    """The one timeline of the page, and once more between frames that draw nothing; printed."""
     page.evaluate(ZOOM, [60, True])
     drawn, empty = (page.evaluate(ZOOM, [frames, draws]) for draws in (True, False))
-    tell("between frames", drawn["between"])
-    tell("within frames", drawn["within"])
-    tell("between frames that draw nothing", empty["between"])
+    _tell("between frames", drawn["between"])
+    _tell("within frames", drawn["within"])
+    _tell("between frames that draw nothing", empty["between"])
 
 
-def tell(name: str, values: list[float]) -> None:
+def _tell(name: str, values: list[float]) -> None:
     ordered = sorted(values)
     middle, high = statistics.median(ordered), ordered[int(len(ordered) * 0.99)]
     print(f"{name}: median {middle:.1f} ms, p99 {high:.1f} ms, longest {ordered[-1]:.1f} ms of {len(ordered)}")

@@ -24,7 +24,7 @@ from pathlib import Path
 import httpx
 from playwright.sync_api import Page, sync_playwright
 
-from benchmarks.timeline_frames import FLAGS, ZOOM, synthetic, tell
+from benchmarks.timeline_frames import FLAGS, synthetic, zoom
 from db.direct_imports import ReadFile, store_read_files
 from db.session import Database, open_database
 from db.store import TraceStore
@@ -51,7 +51,8 @@ def main() -> None:
             page.locator("h1").first.wait_for()
             print(f"2 traces of {options.slices:,} slices; load {os.getloadavg()[0]:.1f}")
             _measure(page, url, ids)
-            _zoom(page, options.frames)
+            page.locator("canvas").first.scroll_into_view_if_needed()
+            zoom(page, options.frames)
             browser.close()
 
 
@@ -89,15 +90,6 @@ def _drawn(page: Page, *, since: float) -> float:
     )
     marks = page.evaluate("(name) => performance.getEntriesByName(name).map((mark) => mark.startTime)", DRAWN)
     return (min(mark for mark in marks if mark > since) - since) / 1e3
-
-
-def _zoom(page: Page, frames: int) -> None:
-    page.locator("canvas").first.scroll_into_view_if_needed()
-    page.evaluate(ZOOM, [60, True])
-    drawn, empty = (page.evaluate(ZOOM, [frames, draws]) for draws in (True, False))
-    tell("between frames", drawn["between"])
-    tell("within frames", drawn["within"])
-    tell("between frames that draw nothing", empty["between"])
 
 
 def _store(directory: Path, slices: int, times: int) -> list[int]:
