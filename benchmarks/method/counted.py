@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import torch
 
+from benchmarks.method.measured import measured
 from profiles.job import TrialRequest
 from profiles.plan import CachePolicy, Plan
 from profiles.results import Run
-from profiles.supervisor import measure_trial
 from profiles.workload import DType, Workload
 
 AXES = {
@@ -34,17 +32,8 @@ def run(device: torch.device, *, seconds: float, plan: Plan) -> dict[str, Any]: 
 
 def _runs(device: torch.device, operation: str) -> tuple[Run, ...]:
     workload = Workload(operation=operation, axes=AXES[operation], dtype=DType.BF16)
-    with TemporaryDirectory(prefix="fusescope-") as directory:
-        return measure_trial(
-            TrialRequest(workload=workload, variants=VARIANTS[operation]),
-            plan=Plan(cache=CachePolicy.COLD, budget_s=BUDGET_S, deep=True),
-            device=str(device),
-            directory=Path(directory),
-            on_progress=lambda _: None,
-            on_environment=lambda _: None,
-            on_run=lambda _: None,
-            cancelled=lambda: False,
-        ).runs
+    request = TrialRequest(workload=workload, variants=VARIANTS[operation])
+    return measured(request, device=device, plan=Plan(cache=CachePolicy.COLD, budget_s=BUDGET_S, deep=True))
 
 
 def _row(one: Run) -> dict[str, Any]:

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import torch
 
+from benchmarks.method.measured import measured
 from profiles.comparison.verdicts import Pair, Side, comparisons
 from profiles.job import TrialRequest
 from profiles.plan import CachePolicy, Plan
 from profiles.results import Run
-from profiles.supervisor import measure_trial
 from profiles.workload import DType, Workload
 
 CUDA_SIZES = ((2048, 2048), (4096, 4096), (8192, 8192))
@@ -38,23 +36,13 @@ def _trial(device: torch.device, rows: int, width: int) -> dict[str, Any]:
     )
     plan = Plan(cache=CachePolicy.COLD if on_gpu else CachePolicy.WARM, budget_s=BUDGET_S)
     start = time.monotonic()
-    with TemporaryDirectory(prefix="fusescope-") as directory:
-        outcome = measure_trial(
-            TrialRequest(workload=workload, variants=VARIANTS),
-            plan=plan,
-            device=str(device),
-            directory=Path(directory),
-            on_progress=lambda _: None,
-            on_environment=lambda _: None,
-            on_run=lambda _: None,
-            cancelled=lambda: False,
-        )
+    runs = measured(TrialRequest(workload=workload, variants=VARIANTS), device=device, plan=plan)
     return {
         "rows": rows,
         "width": width,
         "seconds": round(time.monotonic() - start, 1),
-        "status": {one.variant: str(one.status) for one in outcome.runs},
-        "verdicts": _verdicts(outcome.runs, plan, "gpu_time" if on_gpu else "call_time"),
+        "status": {one.variant: str(one.status) for one in runs},
+        "verdicts": _verdicts(runs, plan, "gpu_time" if on_gpu else "call_time"),
     }
 
 
