@@ -10,6 +10,7 @@ import numpy as np
 from profiles.comparison.traces.alignment import Codes, Scores
 from profiles.results import Role
 from profiles.trace.contents import Caller, SeenKernel, TraceContents
+from profiles.trace.distinct import distinct
 from profiles.trace.model import Bools
 from profiles.trace.names import short_name
 
@@ -107,10 +108,10 @@ class Likeness:
     @property
     def kinds(self) -> tuple[Codes, Codes]:
         """Units of one kind have the same kernels and the same operator: which of them is paired is all the same."""
-        pairs = [np.stack([side.name, side.operator]) for side in (self._first, self._second)]
-        _, which = np.unique(np.concatenate(pairs, axis=1), axis=1, return_inverse=True)
-        which = which.reshape(-1)
-        return which[: len(self._first.name)], which[len(self._first.name) :]
+        one, other = self._first, self._second
+        names, operators = np.append(one.name, other.name), np.append(one.operator, other.operator)
+        which = distinct(names, operators).which
+        return which[: len(one.name)], which[len(one.name) :]
 
     def score(self, at: int, low: int, high: int) -> Scores:
         if self._table is not None:
@@ -165,6 +166,5 @@ def _number(numbers: dict[object, int], value: tuple[str, object]) -> int:
 
 def _distinct(columns: _Columns) -> tuple[Codes, Codes]:
     """The places of the units that differ in some feature, and for each unit which of them it is like."""
-    rows = np.stack([getattr(columns, field) for field in _FEATURES])
-    _, first, which = np.unique(rows, axis=1, return_index=True, return_inverse=True)
-    return first, which.reshape(-1)
+    found = distinct(*(getattr(columns, field) for field in _FEATURES))
+    return found.first, found.which
