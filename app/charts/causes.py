@@ -1,13 +1,24 @@
-"""What launched a kernel, as lines beneath its name: calls, operators, modules, lines; whether that is inferred."""
+"""A kernel's name, and what launched it as lines beneath it: calls, operators, modules, lines; whether inferred."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from html import escape
 
-from app.charts.markup import cut_in_the_middle
+from app.charts.markup import cut_in_the_middle, full_name
+from profiles.trace.printable import printable
 
 MOST_TOLD = 6
 INFERRED = "inferred from an uncaptured pass"
+
+
+def kernel_html(short_name: str, name: str, causes: str = "") -> str:
+    """The short name, which opens to the whole one with its template parameters, and to its causes."""
+    short, whole = escape(printable(short_name)), full_name(name)
+    if short == whole and not causes:
+        return f'<code class="fs-kernel">{short}</code>'
+    summary = f'<summary title="{whole}"><code class="fs-kernel">{short}</code></summary>'
+    return f'<details class="fs-whole-name">{summary}<code>{whole}</code>{causes}</details>'
 
 
 def causes_html(

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 
-from app.charts.causes import causes_html
+from app.charts.causes import causes_html, kernel_html
 from app.charts.launch import launch_cell
-from app.charts.markup import doubted, full_name, missing, swatch
+from app.charts.markup import doubted, missing, swatch
 from app.formatting import count
 from profiles.comparison.figures import TimeUnit, percent
 from profiles.comparison.recording import times_doubt
@@ -86,8 +86,6 @@ def _row(use: KernelUse, frame: _Frame) -> str:
 
 
 def _name(use: KernelUse, causes: KernelCauses, *, on_cpu: bool) -> str:
-    """The short name, which opens to the whole one with its template parameters, and to what launched it."""
-    short, whole = escape(use.short_name), full_name(use.name)
     told = causes_html(
         causes.operators,
         causes.modules,
@@ -96,10 +94,7 @@ def _name(use: KernelUse, causes: KernelCauses, *, on_cpu: bool) -> str:
         launch_calls=causes.launch_calls,
         on_cpu=on_cpu,
     )
-    if short == whole and not told:
-        return f'<code class="fs-kernel">{short}</code>'
-    summary = f'<summary title="{whole}"><code class="fs-kernel">{short}</code></summary>'
-    return f'<details class="fs-whole-name">{summary}<code>{whole}</code>{told}</details>'
+    return kernel_html(use.short_name, use.name, told)
 
 
 def _stages(use: KernelUse, stages: int) -> str:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from html import escape
 
+from app.charts.causes import causes_html, kernel_html
 from app.charts.doubts import Doubts
 from app.charts.markup import swatch
 from app.formatting import plural
 from app.markup import section
 from app.traces.figures import change_cell, count_cell, time_cell, unit_for
-from app.traces.folding import MOST_ROWS, SHOWN, folding_html, head_html, kernel_html
+from app.traces.folding import MOST_ROWS, SHOWN, folding_html, head_html
 from profiles.comparison.figures import TimeUnit
 from profiles.comparison.traces.document import Change, KernelDifference, TraceDifference
 
@@ -57,8 +58,9 @@ def _changes(told: TraceDifference) -> str:
 def _kernel(kernel: KernelDifference, told: TraceDifference, unit: TimeUnit, doubts: Doubts) -> str:
     word = WORDS[kernel.change].format(a=told.baseline, b=told.candidate)
     calls, time = kernel.calls, kernel.time
+    causes = causes_html(kernel.launched_by, (), (), inferred=False)
     return (
-        f'<tr><th scope="row">{kernel_html(kernel.short_name, kernel.name, kernel.launched_by)}</th>'
+        f'<tr><th scope="row">{kernel_html(kernel.short_name, kernel.name, causes)}</th>'
         f'<td class="wide fs-muted fs-nowrap">{swatch(kernel.role)} {kernel.role}</td>'
         f'<td class="fs-muted fs-nowrap">{escape(word)}</td>'
         f'<td class="num wide">{count_cell(calls.baseline, doubts, of=told.baseline)}</td>'

@@ -1,4 +1,4 @@
-"""Tables of what differs: a head, the first rows, the others in a fold, and kernels' names that open."""
+"""Tables of what differs: a head, the first rows, and the others in a fold."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from html import escape
 
 from app.charts.doubts import Doubts
-from app.charts.markup import full_name
-from profiles.trace.printable import printable
 
 SHOWN = 12
 MOST_ROWS = 200
@@ -30,15 +28,6 @@ def folding_html(css: str, head: str, rows: Sequence[str], doubts: Doubts, *, le
         rest = f'<details class="fs-fold">{more}{_table(css, head, rows[shown:])}{note}</details>'
     first = _table(css, head, rows[:shown]) if shown else ""
     return f'<div class="fs">{first}{doubts.notes()}{rest}</div>'
-
-
-def kernel_html(short: str, name: str, launched_by: Sequence[str]) -> str:
-    shown, whole = escape(printable(short)), full_name(name)
-    told = f"<span>launched by {', '.join(map(full_name, launched_by))}</span>" if launched_by else ""
-    if shown == whole and not told:
-        return f'<code class="fs-kernel">{shown}</code>'
-    summary = f'<summary title="{whole}"><code class="fs-kernel">{shown}</code></summary>'
-    return f'<details class="fs-whole-name">{summary}<code>{whole}</code>{told}</details>'
 
 
 def _table(css: str, head: str, rows: Sequence[str]) -> str:

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from html import escape
 from typing import NamedTuple
 
-from app.charts.causes import causes_html
+from app.charts.causes import causes_html, kernel_html
 from app.charts.doubts import Doubts
 from app.charts.markup import full_name, missing, swatch
 from app.formatting import count
 from profiles.comparison.figures import MICROSECONDS, MILLISECONDS, TimeUnit, percent
 from profiles.trace.contents import TraceContents
-from profiles.trace.printable import printable
 from profiles.trace.seen_kernels import SeenKernel
 
 SHOWN = 12
@@ -67,28 +65,12 @@ def kernels_html(contents: TraceContents, doubts: Doubts, *, reasons: tuple[str,
     return f'<div class="fs">{shown}{_folded(kernels[SHOWN:], columns, frame)}</div>'
 
 
-def kernel_name(kernel: SeenKernel) -> str:
-    """The short name, which opens to the whole one and to operators, modules and lines of code around its launches."""
-    short, whole = escape(printable(kernel.short_name)), full_name(kernel.name)
-    told = causes_html(
-        kernel.launched_by,
-        kernel.modules,
-        kernel.sources,
-        inferred=bool(kernel.inferred),
-        launch_calls=kernel.launch_calls,
-    )
-    if short == whole and not told:
-        return f'<code class="fs-kernel">{short}</code>'
-    summary = f'<summary title="{whole}"><code class="fs-kernel">{short}</code></summary>'
-    return f'<details class="fs-whole-name">{summary}<code>{whole}</code>{told}</details>'
-
-
 def _columns(frame: _Frame, *, calls: int) -> tuple[_Column, ...]:
     """All that the file tells something for; bars where modules and lines of code leave them room."""
     marked = (frame.doubts.mark_all(text, frame.reasons) for text in (count(calls), frame.unit.write(frame.whole_ns)))
     bars = not (frame.modules and frame.sources)
     return (
-        _Column("Kernel", "", "", lambda kernel, _: kernel_name(kernel), "the whole recording"),
+        _Column("Kernel", "", "", _name, "the whole recording"),
         _Column("Role", "", "wide fs-muted fs-nowrap", lambda kernel, _: f"{swatch(kernel.role)} {kernel.role}"),
         _Column("Launched by", "", "wide fs-muted", lambda kernel, _: _first(kernel.launched_by, str, NO_OPERATOR)),
         *([_Column("Module", "", "wide fs-muted", _module)] if frame.modules else []),
@@ -121,6 +103,17 @@ def _row(cells: Sequence[str], columns: Sequence[_Column], *, css: str = "") -> 
 
 def _total(columns: Sequence[_Column]) -> str:
     return _row([column.total for column in columns], columns, css="fs-sum")
+
+
+def _name(kernel: SeenKernel, _: _Frame) -> str:
+    told = causes_html(
+        kernel.launched_by,
+        kernel.modules,
+        kernel.sources,
+        inferred=bool(kernel.inferred),
+        launch_calls=kernel.launch_calls,
+    )
+    return kernel_html(kernel.short_name, kernel.name, told)
 
 
 def _per_step(kernel: SeenKernel, frame: _Frame) -> str:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
+from app.charts.causes import kernel_html
 from app.charts.doubts import Doubts
 from app.charts.markup import full_name, key_box, missing, swatch
 from app.formatting import count, plural
 from app.markup import muted, section
 from app.traces.figures import ratio_cell, time_cell, unit_for
-from app.traces.folding import MOST_ROWS, SHOWN, folding_html, head_html, kernel_html
+from app.traces.folding import MOST_ROWS, SHOWN, folding_html, head_html
 from profiles.comparison.figures import TimeUnit
 from profiles.comparison.traces.document import Match, MatchedKernel, Matching, OperatorTime, Side, TraceDifference
 from profiles.comparison.traces.figures import covered
@@ -97,7 +98,7 @@ def _side(kernels: Sequence[MatchedKernel]) -> str:
     if not kernels:
         return missing("nothing at this place")
     shown = "".join(
-        f'<div class="fs-matched">{swatch(kernel.role)} {kernel_html(kernel.short_name, kernel.name, ())}</div>'
+        f'<div class="fs-matched">{swatch(kernel.role)} {kernel_html(kernel.short_name, kernel.name)}</div>'
         for kernel in kernels[:MOST_SIDE]
     )
     left = len(kernels) - MOST_SIDE
