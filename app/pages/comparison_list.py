@@ -10,8 +10,7 @@ from app import addresses, context
 from app.formatting import moment, plural
 from app.markup import Tone, brief
 from app.pages import links, selection
-from app.pages.grid import ROW_PX, height
-from app.pages.paging import current, pager
+from app.pages.paging import current
 from app.states import comparison_words, short_device
 from app.traces.beside import source
 from db import comparisons, history, trace_comparisons
@@ -27,14 +26,7 @@ COLOURS = {None: "gray", Tone.IDLE: "gray", Tone.RUN: "blue", Tone.WARN: "orange
 def show(wanted: HistoryFilter, *, per_page: int, empty: str) -> None:
     database = context.database()
     found = current(lambda first: history.comparisons(database, wanted, offset=first, limit=per_page), per_page)
-    if not found.items:
-        st.html(empty)
-        return
-    selected = selection.keep(LIST, found.items, _table(found))
-    with st.container(horizontal=True, vertical_alignment="center"):
-        _actions(selected, shown=found.items)
-        st.space("stretch")
-        pager(found.total, per_page)
+    selection.show_list(LIST, found, table=_table, actions=_actions, per_page=per_page, empty=empty)
 
 
 def _table(found: Page[ComparisonSummary]) -> list[int]:
@@ -42,7 +34,7 @@ def _table(found: Page[ComparisonSummary]) -> list[int]:
     words = [comparison_words(summary) for summary in found.items]
     states = dict.fromkeys(text for text, _ in words)
     tones = dict(words)
-    table = {
+    table: dict[str, Sequence[object]] = {
         "Comparison": [summary.name for summary in found.items],
         "Operation": [TRACES if _of_traces(summary) else summary.operation for summary in found.items],
         "Workload": [summary.workload for summary in found.items],
@@ -55,30 +47,17 @@ def _table(found: Page[ComparisonSummary]) -> list[int]:
     }
     if not any(summary.created_by for summary in found.items):
         del table["By"]
-    state = st.dataframe(
-        table,
-        key=selection.table_key(LIST, found.items),
-        on_select="rerun",
-        selection_default=selection.ticked(LIST, found.items),
-        selection_mode="multi-row",
-        row_height=ROW_PX,
-        height=height(len(found.items)),
-        hide_index=True,
-        column_config={
-            "Comparison": st.column_config.TextColumn(width=190),
-            "Workload": st.column_config.TextColumn(width=250),
-            "Answer": st.column_config.TextColumn(width=330),
-            "Runs": st.column_config.NumberColumn(width=55),
-            "State": st.column_config.MultiselectColumn(
-                options=list(states), color=[COLOURS[tones[s]] for s in states]
-            ),
-        },
-        alt="Comparisons, latest first",
-    )
-    return sorted(state["selection"]["rows"])
+    columns = {
+        "Comparison": st.column_config.TextColumn(width=190),
+        "Workload": st.column_config.TextColumn(width=250),
+        "Answer": st.column_config.TextColumn(width=330),
+        "Runs": st.column_config.NumberColumn(width=55),
+        "State": st.column_config.MultiselectColumn(options=list(states), color=[COLOURS[tones[s]] for s in states]),
+    }
+    return selection.select_rows(LIST, found.items, table, columns=columns, alt="Comparisons, latest first")
 
 
-def _actions(selected: Sequence[ComparisonSummary], *, shown: Sequence[ComparisonSummary]) -> None:
+def _actions(selected: Sequence[ComparisonSummary], shown: Sequence[ComparisonSummary]) -> None:
     """The first button says what it will do with what is selected."""
     one = selected[0] if len(selected) == 1 else None
     label = "Open" if len(selected) < 2 else f"Compare {len(selected)} selected"
@@ -93,7 +72,7 @@ def _actions(selected: Sequence[ComparisonSummary], *, shown: Sequence[Compariso
     else:
         st.button("Export", disabled=True, key="export-none")
     selection.clear_button(LIST, selected)
-    st.caption(", ".join(filter(None, (_what_happens(selected), selection.elsewhere(selected, shown)))))
+    selection.caption(_what_happens(selected), selected, shown)
 
 
 def _what_happens(selected: Sequence[ComparisonSummary]) -> str:

@@ -11,8 +11,7 @@ from app.formatting import moment
 from app.markup import link, page
 from app.pages import selection
 from app.pages.comparison_list import compare_traces, open_new
-from app.pages.grid import ROW_PX, height
-from app.pages.paging import current, pager
+from app.pages.paging import current
 from app.states import RUN_TONES, short_device
 from app.traces.beside import query
 from db import history
@@ -27,19 +26,12 @@ COLOURS = {"ok": "green", "bad": "red", "idle": "gray"}
 def show(wanted: HistoryFilter, *, per_page: int, empty: str) -> None:
     database = context.database()
     found = current(lambda first: history.runs(database, wanted, offset=first, limit=per_page), per_page)
-    if not found.items:
-        st.html(empty)
-        return
-    selected = selection.keep(LIST, found.items, _table(found))
-    with st.container(horizontal=True, vertical_alignment="center"):
-        _actions(selected, shown=found.items)
-        st.space("stretch")
-        pager(found.total, per_page)
+    selection.show_list(LIST, found, table=_table, actions=_actions, per_page=per_page, empty=empty)
 
 
 def _table(found: Page[RunSummary]) -> list[int]:
     zone = context.zone()
-    table = {
+    table: dict[str, Sequence[object]] = {
         "Variant": [run.variant for run in found.items],
         "Operation": [run.operation for run in found.items],
         "Workload": [run.workload for run in found.items],
@@ -52,26 +44,14 @@ def _table(found: Page[RunSummary]) -> list[int]:
         "When": [moment(run.measured_at, zone) for run in found.items],
         "Why": [_why(run) for run in found.items],
     }
-    state = st.dataframe(
-        table,
-        key=selection.table_key(LIST, found.items),
-        on_select="rerun",
-        selection_default=selection.ticked(LIST, found.items),
-        selection_mode="multi-row",
-        row_height=ROW_PX,
-        height=height(len(found.items)),
-        hide_index=True,
-        placeholder="–",
-        column_config={
-            "GPU time, µs": st.column_config.NumberColumn(format="%,.1f"),
-            "Back-to-back, µs": st.column_config.NumberColumn(format="%,.1f"),
-            "State": st.column_config.MultiselectColumn(
-                options=list(map(str, RunStatus)), color=[COLOURS[RUN_TONES[status]] for status in RunStatus]
-            ),
-        },
-        alt="All runs, latest first",
-    )
-    return sorted(state["selection"]["rows"])
+    columns = {
+        "GPU time, µs": st.column_config.NumberColumn(format="%,.1f"),
+        "Back-to-back, µs": st.column_config.NumberColumn(format="%,.1f"),
+        "State": st.column_config.MultiselectColumn(
+            options=list(map(str, RunStatus)), color=[COLOURS[RUN_TONES[status]] for status in RunStatus]
+        ),
+    }
+    return selection.select_rows(LIST, found.items, table, columns=columns, alt="All runs, latest first")
 
 
 def _why(run: RunSummary) -> str:
@@ -85,7 +65,7 @@ def _us(ns: float | None) -> float | None:
     return None if ns is None else ns / 1e3
 
 
-def _actions(selected: Sequence[RunSummary], *, shown: Sequence[RunSummary]) -> None:
+def _actions(selected: Sequence[RunSummary], shown: Sequence[RunSummary]) -> None:
     label = f"Compare {len(selected)} selected" if selected else "Compare"
     if st.button(label, type="primary", disabled=len(selected) < 2, key="compare-runs"):
         variants = list(dict.fromkeys(run.variant for run in selected))
@@ -100,4 +80,4 @@ def _actions(selected: Sequence[RunSummary], *, shown: Sequence[RunSummary]) -> 
         st.html(page(link("Compare its trace with an imported one", beside)), width="content")
     selection.clear_button(LIST, selected)
     told = "Select at least two runs to put them side by side." if len(selected) < 2 else "as a new comparison"
-    st.caption(", ".join(filter(None, (told, selection.elsewhere(selected, shown)))))
+    selection.caption(told, selected, shown)

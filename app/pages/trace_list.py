@@ -11,8 +11,7 @@ from app.formatting import moment, plural
 from app.markup import Tone, link, page
 from app.pages import links, selection
 from app.pages.comparison_list import compare_traces
-from app.pages.grid import ROW_PX, height
-from app.pages.paging import current, pager
+from app.pages.paging import current
 from app.pages.trace_removal import delete_popover
 from app.traces.beside import LIST as TRACES
 from app.traces.beside import Beside, asked
@@ -38,14 +37,7 @@ def show(wanted: HistoryFilter, *, per_page: int, empty: str) -> None:
     is_first = st.session_state.setdefault(NOTHING_IMPORTED, not found.total)
     with st.expander("Import traces", icon=":material/upload_file:", expanded=is_first, key="import-expander"):
         import_panel(key="history-import")
-    if not found.items:
-        st.html(empty)
-        return
-    selected = selection.keep(LIST, found.items, _table(found))
-    with st.container(horizontal=True, vertical_alignment="center"):
-        _actions(selected, shown=found.items)
-        st.space("stretch")
-        pager(found.total, per_page)
+    selection.show_list(LIST, found, table=_table, actions=_actions, per_page=per_page, empty=empty)
 
 
 def _table(found: Page[ImportedTrace]) -> list[int]:
@@ -66,28 +58,16 @@ def _table(found: Page[ImportedTrace]) -> list[int]:
         if not any(table[name]):
             del table[name]
     states = dict(_state(trace) for trace in found.items)
-    state = st.dataframe(
-        table,
-        key=selection.table_key(LIST, found.items),
-        on_select="rerun",
-        selection_default=selection.ticked(LIST, found.items),
-        selection_mode="multi-row",
-        row_height=ROW_PX,
-        height=height(len(found.items)),
-        hide_index=True,
-        placeholder="–",
-        column_config={
-            "Trace": st.column_config.TextColumn(width=330),
-            "Kernels per step": st.column_config.TextColumn(alignment="right"),
-            "Size": st.column_config.TextColumn(alignment="right"),
-            "Kernels": st.column_config.NumberColumn("Kernels in all", format="%,d"),
-            "State": st.column_config.MultiselectColumn(
-                options=list(states), color=[COLOURS[tone] for tone in states.values()]
-            ),
-        },
-        alt="Imported traces, latest first",
-    )
-    return sorted(state["selection"]["rows"])
+    columns = {
+        "Trace": st.column_config.TextColumn(width=330),
+        "Kernels per step": st.column_config.TextColumn(alignment="right"),
+        "Size": st.column_config.TextColumn(alignment="right"),
+        "Kernels": st.column_config.NumberColumn("Kernels in all", format="%,d"),
+        "State": st.column_config.MultiselectColumn(
+            options=list(states), color=[COLOURS[tone] for tone in states.values()]
+        ),
+    }
+    return selection.select_rows(LIST, found.items, table, columns=columns, alt="Imported traces, latest first")
 
 
 def _state(trace: ImportedTrace) -> tuple[str, Tone | None]:
@@ -103,7 +83,7 @@ def _kernels(trace: ImportedTrace) -> int | None:
     return trace.summary.kernels or (None if "kernels" in trace.summary.doubtful else 0) if trace.summary else None
 
 
-def _actions(selected: Sequence[ImportedTrace], *, shown: Sequence[ImportedTrace]) -> None:
+def _actions(selected: Sequence[ImportedTrace], shown: Sequence[ImportedTrace]) -> None:
     """The button says what it will do with what is selected, and with what another page sent here."""
     beside = asked()
     number = len(selected) + len(beside)
@@ -120,8 +100,7 @@ def _actions(selected: Sequence[ImportedTrace], *, shown: Sequence[ImportedTrace
     selection.clear_button(LIST, selected)
     if beside:
         st.html(page(link("Leave them out", addresses.address(addresses.HISTORY, list=TRACES))), width="content")
-    told = (_what_happens(selected, beside), selection.elsewhere(selected, shown))
-    st.caption(", ".join(filter(None, told)))
+    selection.caption(_what_happens(selected, beside), selected, shown)
 
 
 def _what_happens(selected: Sequence[ImportedTrace], beside: Sequence[Beside]) -> str:
