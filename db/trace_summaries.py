@@ -101,10 +101,13 @@ def _devices(summary: TraceSummary | None) -> tuple[str, ...]:
 
 
 def _kind(summary: TraceSummary | None) -> str | None:
-    """A trace that has no GPU in it is of a CPU."""
+    """A trace with neither an accelerator in it nor calls that launch on one is of a CPU."""
     if summary is None:
         return None
-    return "cuda" if summary.devices else "cpu"
+    if summary.devices:
+        return "cuda"
+    elsewhere = any(finding.code == "other_accelerator" for finding in summary.health)
+    return None if summary.launches or summary.graph_launches or elsewhere else "cpu"
 
 
 def _distinct(values: Iterable[str | None]) -> list[str]:
