@@ -2,23 +2,40 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from profiles.recorded import Attribution
 from profiles.trace.health import Unlinked
 from profiles.trace.launches import CallKind, Launches
-from profiles.trace.model import ABSENT, Int64s, Trace
+from profiles.trace.model import ABSENT, Bools, Int64s, Trace
+
+
+class Joined(NamedTuple):
+    """Of some slices which were joined how: one of these holds for each."""
+
+    exact: Bools
+    by_graph: Bools
+    inferred: Bools
+    unknown: Bools
+
+
+def joined(trace: Trace, launches: Launches, unlinked: Unlinked, rows: Int64s) -> Joined:
+    """Of the GPU slices `rows`."""
+    linked = launches.call_of[rows] != ABSENT
+    correlation = trace.slices.correlation
+    by_graph = linked & np.isin(correlation[rows], correlation[launches.of(CallKind.GRAPH)])
+    inferred = np.isin(rows, unlinked.earlier)
+    return Joined(exact=linked & ~by_graph, by_graph=by_graph, inferred=inferred, unknown=~linked & ~inferred)
 
 
 def attribution(trace: Trace, launches: Launches, unlinked: Unlinked, rows: Int64s) -> Attribution:
-    """Of the GPU slices `rows`."""
-    linked = rows[launches.call_of[rows] != ABSENT]
-    correlation = trace.slices.correlation
-    by_graph = int(np.isin(correlation[linked], correlation[launches.of(CallKind.GRAPH)]).sum())
-    inferred = int(np.isin(rows, unlinked.earlier).sum())
+    """Of the GPU slices `rows` together."""
+    found = joined(trace, launches, unlinked, rows)
     return Attribution(
-        exact=len(linked) - by_graph,
-        by_graph=by_graph,
-        inferred=inferred,
-        unknown=len(rows) - len(linked) - inferred,
+        exact=int(found.exact.sum()),
+        by_graph=int(found.by_graph.sum()),
+        inferred=int(found.inferred.sum()),
+        unknown=int(found.unknown.sum()),
     )

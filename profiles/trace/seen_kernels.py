@@ -10,10 +10,11 @@ import numpy as np
 
 from profiles.recorded import Attribution
 from profiles.results import Role
+from profiles.trace.attribution import joined
 from profiles.trace.causes import NamedCauses
 from profiles.trace.health import Unlinked
-from profiles.trace.launches import CallKind, Launches
-from profiles.trace.model import ABSENT, Bools, Int64s, SliceKind, Trace
+from profiles.trace.launches import Launches
+from profiles.trace.model import Bools, Int64s, SliceKind, Trace
 from profiles.trace.names import short_names
 from profiles.trace.roles import role_of
 
@@ -26,9 +27,9 @@ class SeenKernel(msgspec.Struct, frozen=True, kw_only=True):
 
     `per_step` and `per_step_ns` are its calls launched within each step of `TraceContents.steps`, and their durations'
     sum; empty where the steps' counts are not told. `launched_by` names the innermost operators, `modules` the
-    nn.Module paths and `sources` the lines of code around its launches, each the most frequent first, at most 32 of the
-    latter two; of `inferred` calls they are those of an uncaptured pass of the same kernels. `launch_calls` are the
-    names of the calls that launched it.
+    nn.Module paths and `sources` the lines of code around its launches; of `inferred` calls they are those of an
+    uncaptured pass of the same kernels. `launch_calls` are the names of the calls that launched it. Each of these has
+    at most 32, the most frequent first.
     """
 
     name: str
@@ -124,12 +125,7 @@ def _by_step(trace: Trace, grouped: _Grouped, steps: Sequence[Int64s]) -> tuple[
 
 
 def _attributed(trace: Trace, launches: Launches, unlinked: Unlinked, grouped: _Grouped) -> list[Attribution]:
-    """As `profiles.trace.attribution` does it, of all names at once."""
-    rows, correlation = grouped.rows, trace.slices.correlation
-    linked = launches.call_of[rows] != ABSENT
-    by_graph = linked & np.isin(correlation[rows], correlation[launches.of(CallKind.GRAPH)])
-    inferred = np.isin(rows, unlinked.earlier)
-    columns = [_added(kind, grouped) for kind in (linked & ~by_graph, by_graph, inferred, ~linked & ~inferred)]
+    columns = [_added(chosen, grouped) for chosen in joined(trace, launches, unlinked, grouped.rows)]
     return [
         Attribution(exact=exact, by_graph=graph, inferred=earlier, unknown=unknown)
         for exact, graph, earlier, unknown in zip(*columns, strict=True)
