@@ -13,11 +13,10 @@ from profiles.trace.roles import role_of
 
 
 class Occupation(NamedTuple):
-    """Unions of intervals per device, added over devices: of all slices, of kernels, of communication kernels, and of
-    the part of the latter in which another kernel ran too."""
+    """Unions of intervals per device, added over devices: of all slices, of communication kernels, and of the part
+    of the latter in which another kernel ran too."""
 
     busy_ns: int
-    kernels_ns: int
     communication_ns: int
     overlapped_ns: int
 
@@ -43,14 +42,14 @@ class Occupations:
     def _of_device(self, rows: Int64s) -> Occupation:
         kernel = self._trace.slices.kind[rows] == SliceKind.KERNEL
         communicates = kernel & self._communicates[self._trace.slices.name[rows]]
-        kernels_ns = self._union(rows, kernel)
         communication_ns = self._union(rows, communicates)
-        overlapped_ns = communication_ns + self._union(rows, kernel & ~communicates) - kernels_ns
+        overlapped_ns = 0
+        if communication_ns:
+            overlapped_ns = communication_ns + self._union(rows, kernel & ~communicates) - self._union(rows, kernel)
         return Occupation(
             busy_ns=self._union(rows, np.ones(len(rows), np.bool_)),
-            kernels_ns=kernels_ns,
             communication_ns=communication_ns,
-            overlapped_ns=overlapped_ns if communication_ns else 0,
+            overlapped_ns=overlapped_ns,
         )
 
     def _union(self, rows: Int64s, chosen: Bools) -> int:
