@@ -22,6 +22,7 @@ from profiles.comparison.traces.figures import (
     kernel_time_figure,
     span_figure,
     time_figure,
+    timed,
 )
 from profiles.comparison.traces.matching import match
 from profiles.results import Role
@@ -46,16 +47,6 @@ def compare(baseline: ComparedTrace, candidate: ComparedTrace) -> TraceDifferenc
         roles=_roles(baseline, candidate, basis) if told else (),
         kernels=_kernels(baseline, candidate, basis) if told else (),
         matching=match(baseline, candidate),
-    )
-
-
-def timed(baseline: Figure, candidate: Figure) -> TimeDifference:
-    before, after = baseline.value, candidate.value
-    return TimeDifference(
-        baseline=baseline,
-        candidate=candidate,
-        difference_ns=None if before is None or after is None else after - before,
-        ratio=after / before if before and after else None,
     )
 
 

@@ -71,6 +71,12 @@ def working_steps(held: TraceContents) -> tuple[int, ...]:
     return tuple(working or range(len(held.steps)))
 
 
+def works(trace: ComparedTrace) -> list[Work]:
+    """What was done in each of those steps; nothing is known where they were not kept."""
+    held = trace.contents
+    return [] if held is None else [held.steps[at].work for at in working_steps(held)]
+
+
 def without_gpu(trace: ComparedTrace) -> str | None:
     """Why a recording says nothing of a GPU's work, so that its 0 kernels are none to compare with; else None."""
     summary = trace.summary

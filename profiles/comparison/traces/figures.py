@@ -6,8 +6,8 @@ import statistics
 from collections.abc import Callable, Mapping, Sequence
 
 from profiles.comparison.figures import percent
-from profiles.comparison.traces.document import Figure, Side, What
-from profiles.comparison.traces.entry import Basis, ComparedTrace, without_gpu, working_steps
+from profiles.comparison.traces.document import Figure, Side, TimeDifference, What
+from profiles.comparison.traces.entry import Basis, ComparedTrace, without_gpu, working_steps, works
 from profiles.results import Role
 from profiles.trace.contents import SeenKernel, Work
 
@@ -53,7 +53,7 @@ def count_figure(trace: ComparedTrace, what: What, basis: Basis) -> Figure:
     if basis is Basis.WHOLE:
         value = getattr(trace.summary, _SUMMARY[what])
         return _whole(trace, value, _doubt(trace, fields, basis), of_gpu=what in _ON_GPU)
-    values = [_WORK[what](work) for work in _works(trace)]
+    values = [_WORK[what](work) for work in works(trace)]
     steady = len(set(values)) < 2  # whatever a step that was passed over had
     return _count(values, _doubt(trace, fields, basis, but=_UNSTABLE if steady else None))
 
@@ -63,7 +63,7 @@ def kernel_time_figure(trace: ComparedTrace, basis: Basis) -> Figure:
     doubt = _doubt(trace, _TIME_FIELDS[basis], basis)
     if basis is Basis.WHOLE:
         return _whole(trace, trace.summary.kernel_sum_ns, doubt)
-    return _middle([work.kernel_ns for work in _works(trace)], doubt)
+    return _middle([work.kernel_ns for work in works(trace)], doubt)
 
 
 def span_figure(trace: ComparedTrace, basis: Basis) -> Figure:
@@ -71,7 +71,7 @@ def span_figure(trace: ComparedTrace, basis: Basis) -> Figure:
     doubt = _doubt(trace, _SPAN_FIELDS[basis], basis)
     if basis is Basis.WHOLE:
         return _whole(trace, trace.summary.gpu_span_ns, doubt)
-    return _middle([work.span_ns for work in _works(trace)], doubt)
+    return _middle([work.span_ns for work in works(trace)], doubt)
 
 
 def calls_figure(trace: ComparedTrace, kernels: Sequence[SeenKernel], basis: Basis) -> Figure:
@@ -99,6 +99,16 @@ def role_figures(trace: ComparedTrace, basis: Basis) -> tuple[tuple[Role, Figure
     )
 
 
+def timed(baseline: Figure, candidate: Figure) -> TimeDifference:
+    before, after = baseline.value, candidate.value
+    return TimeDifference(
+        baseline=baseline,
+        candidate=candidate,
+        difference_ns=None if before is None or after is None else after - before,
+        ratio=after / before if before and after else None,
+    )
+
+
 def covered(side: Side) -> str:
     """The share of the time that is matched; `100 %` of nothing less than all of it."""
     if side.matched == side.kernels:
@@ -115,11 +125,6 @@ def _whole(trace: ComparedTrace, value: int | None, doubt: str | None, *, of_gpu
     """Not told, rather than 0, of a recording that has nothing of the GPU."""
     lost = without_gpu(trace) if of_gpu else None
     return Figure(value=value, doubt=doubt) if lost is None else Figure(value=None, doubt=lost)
-
-
-def _works(trace: ComparedTrace) -> list[Work]:
-    held = trace.contents
-    return [] if held is None else [held.steps[at].work for at in working_steps(held)]
 
 
 def _added(trace: ComparedTrace, by_kernel: Sequence[Sequence[int]]) -> list[int | None]:

@@ -18,12 +18,11 @@ from profiles.comparison.traces.document import (
     Matching,
     OperatorTime,
     Side,
-    TimeDifference,
 )
 from profiles.comparison.traces.entry import ComparedTrace
+from profiles.comparison.traces.figures import timed
 from profiles.comparison.traces.leftovers import Paired, pair_leftovers
 from profiles.comparison.traces.units import Likeness, Unit, units
-from profiles.results import Role
 from profiles.trace.contents import TraceContents
 
 MOST_KERNELS = 8_000  # of either sequence
@@ -129,7 +128,7 @@ def _match(before: TraceContents, after: TraceContents, group: Sequence[Paired])
         module=_module(group[0]),
         baseline=_kernels(before, places),
         candidate=_kernels(after, others),
-        time=_time(_time_ns(before, places), _time_ns(after, others)),
+        time=timed(Figure(value=_time_ns(before, places)), Figure(value=_time_ns(after, others))),
     )
 
 
@@ -142,9 +141,9 @@ def _operators(before: TraceContents, after: TraceContents, pairs: Sequence[Pair
         OperatorTime(
             operator=operator,
             places=len(group),
-            time=_time(
-                sum(_time_ns(before, unit.places) for pair in group for unit in pair.baseline),
-                sum(_time_ns(after, unit.places) for pair in group for unit in pair.candidate),
+            time=timed(
+                Figure(value=sum(_time_ns(before, unit.places) for pair in group for unit in pair.baseline)),
+                Figure(value=sum(_time_ns(after, unit.places) for pair in group for unit in pair.candidate)),
             ),
         )
         for operator, group in grouped.items()
@@ -161,7 +160,7 @@ def _kernels(held: TraceContents, places: Sequence[int], *, longest_first: bool 
         MatchedKernel(
             name=kernel.name,
             short_name=kernel.short_name,
-            role=Role(kernel.role),
+            role=kernel.role,
             calls=len(durations),
             total_ns=sum(durations),
         )
@@ -172,12 +171,3 @@ def _kernels(held: TraceContents, places: Sequence[int], *, longest_first: bool 
 
 def _time_ns(held: TraceContents, places: Iterable[int]) -> int:
     return sum(held.durations_ns[place] for place in places)
-
-
-def _time(before_ns: int, after_ns: int) -> TimeDifference:
-    return TimeDifference(
-        baseline=Figure(value=before_ns),
-        candidate=Figure(value=after_ns),
-        difference_ns=after_ns - before_ns,
-        ratio=after_ns / before_ns if before_ns else None,
-    )

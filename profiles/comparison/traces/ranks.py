@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from profiles.comparison.figures import listed, prose_time
 from profiles.comparison.traces.document import JobRanks, RankFacts
-from profiles.comparison.traces.entry import Basis, ComparedTrace, basis_of, working_steps
+from profiles.comparison.traces.entry import Basis, ComparedTrace, basis_of, works
 from profiles.trace.contents import Work
 from profiles.trace.ranks import Rank
 from profiles.trace.wording import counted
@@ -101,10 +101,7 @@ def _facts(trace: ComparedTrace, rank: Rank) -> RankFacts:
 
 
 def _works(trace: ComparedTrace) -> list[Work]:
-    held = trace.contents
-    if held is None or basis_of(trace)[0] is not Basis.STEP:
-        return []
-    return [held.steps[at].work for at in working_steps(held)]
+    return works(trace) if basis_of(trace)[0] is Basis.STEP else []
 
 
 def _spans(trace: ComparedTrace) -> list[int]:
