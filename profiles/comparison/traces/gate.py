@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from enum import StrEnum
 
 from profiles.comparison.figures import listed
@@ -68,13 +69,7 @@ def _check(counted: CountDifference, found: TraceDifference) -> None:
 
 
 def _named(what: str, kernels: tuple[KernelDifference, ...]) -> str | None:
-    """Those with the most time, by their short names."""
-    if not kernels:
-        return None
-    calls = [_figure_of(kernel, what) for kernel in kernels[:_MOST_NAMED]]
-    names = [f"{kernel.short_name} ({number:,}×)" for kernel, number in zip(kernels, calls, strict=False)]
-    more = len(kernels) - len(names)
-    return f"{what}, per step: {listed([*names, *([f'{more:,} more'] if more else [])])}"
+    return _told(what, kernels, lambda kernel: f"{_figure_of(kernel, what):,}×")
 
 
 def _figure_of(kernel: KernelDifference, what: str) -> int:
@@ -89,14 +84,16 @@ def _calls(found: TraceDifference) -> str | None:
             if unstable(figure):
                 raise GateError(f"the steps of {key} call {kernel.short_name} {figure.low:,} to {figure.high:,} times")
     changed = [kernel for kernel in found.of(Change.CHANGED) if kernel.calls.difference]
-    if not changed:
+    return _told("calls", changed, lambda kernel: f"{kernel.calls.baseline.value:,} → {kernel.calls.candidate.value:,}")
+
+
+def _told(what: str, kernels: Sequence[KernelDifference], calls: Callable[[KernelDifference], str]) -> str | None:
+    """Those with the largest difference of time, by their short names; None where there are none."""
+    if not kernels:
         return None
-    names = [
-        f"{kernel.short_name} ({kernel.calls.baseline.value:,} → {kernel.calls.candidate.value:,})"
-        for kernel in changed[:_MOST_NAMED]
-    ]
-    more = len(changed) - len(names)
-    return f"calls, per step: {listed([*names, *([f'{more:,} more'] if more else [])])}"
+    names = [f"{kernel.short_name} ({calls(kernel)})" for kernel in kernels[:_MOST_NAMED]]
+    more = len(kernels) - len(names)
+    return f"{what}, per step: {listed([*names, *([f'{more:,} more'] if more else [])])}"
 
 
 def _counted(counted: CountDifference) -> str | None:
