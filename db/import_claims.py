@@ -12,8 +12,8 @@ from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
 from db.clock import from_now, now
-from db.errors import IllegalMove, NotFound
-from db.import_views import import_row
+from db.errors import IllegalMove
+from db.import_views import import_row, locked_import_row
 from db.locking import one_import_at_a_time
 from db.models import ImportedTraceRow, TraceRow
 from db.ownership import (
@@ -141,9 +141,7 @@ def retry_import(db: Database, import_id: int) -> None:
     """Read it again, from the file that was kept. NotFound where there is no such import, IllegalMove where it did not
     fail or its file was not kept."""
     with db.begin() as session:
-        row = session.get(ImportedTraceRow, import_id, with_for_update=True)
-        if row is None:
-            raise NotFound(f"there is no imported trace {import_id}")
+        row = locked_import_row(session, import_id)
         if row.status is not ImportStatus.FAILED:
             raise IllegalMove(f"imported trace {import_id} did not fail; only failed ones are tried again")
         if row.spool is None:

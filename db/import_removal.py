@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from db.errors import IllegalMove
 from db.import_claims import forget_file
-from db.import_views import import_row
+from db.import_views import locked_import_row
 from db.locking import one_import_at_a_time
 from db.models import (
     ComparedTraceRow,
@@ -45,8 +45,7 @@ def delete_import(db: Database, store: TraceStore, import_id: int, *, with_compa
     """
     with db.begin() as session:
         one_import_at_a_time(session)
-        row = import_row(session, import_id)
-        session.refresh(row, with_for_update=True)
+        row = locked_import_row(session, import_id)
         shown = _shown_by(session, import_id)
         others = [comparison_id for comparison_id, traces in shown.items() if traces > 1]
         if others and not with_comparisons:

@@ -37,16 +37,24 @@ def find_imports(session: Session, ids: Sequence[int]) -> dict[int, ImportedTrac
 
 
 def import_row(session: Session, import_id: int) -> ImportedTraceRow:
-    row = session.get(ImportedTraceRow, import_id)
-    if row is None:
-        raise NotFound(f"there is no imported trace {import_id}")
-    return row
+    return _existing(session.get(ImportedTraceRow, import_id), import_id)
+
+
+def locked_import_row(session: Session, import_id: int) -> ImportedTraceRow:
+    """Found and locked in one statement, until the transaction ends: between two of them it may be deleted."""
+    return _existing(session.get(ImportedTraceRow, import_id, with_for_update=True), import_id)
 
 
 def failure_of_import(row: ImportedTraceRow) -> ImportFailure | None:
     if row.failure_kind is None:
         return None
     return ImportFailure(kind=row.failure_kind, message=row.failure_message or "")
+
+
+def _existing(row: ImportedTraceRow | None, import_id: int) -> ImportedTraceRow:
+    if row is None:
+        raise NotFound(f"there is no imported trace {import_id}")
+    return row
 
 
 def _view(row: ImportedTraceRow, summary: TraceSummary | None, comparison_id: int | None) -> ImportedTrace:

@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session
 
 from db.clock import now
 from db.import_claims import queue_again
-from db.import_views import find_import, find_imports, import_row
+from db.import_views import find_import, find_imports, locked_import_row
 from db.insertion import insert_new
 from db.mentions import mentions
 from db.models import ImportedTraceRow, KernelRow, TraceKernelRow
@@ -145,8 +145,7 @@ def rename_import(db: Database, import_id: int, name: str) -> None:
     """Comparisons that are named after their traces are renamed with it. Without a name it is called after its file.
     NotFound where there is none."""
     with db.begin() as session:
-        row = import_row(session, import_id)
-        session.refresh(row, with_for_update=True)  # before its comparisons, as all do that change both
+        row = locked_import_row(session, import_id)  # before its comparisons, as all do that change both
         with renamed_comparisons(session, import_id):
             row.name = name.strip()[:LONGEST_NAME] or plain_name(row.file_name)
 

@@ -57,6 +57,11 @@ def waiting(session: Session, sha256: str = "0" * 64) -> int:
     return row.id
 
 
+def remove(session: Session) -> None:
+    session.execute(delete(ComparedTraceRow))
+    session.execute(delete(ImportedTraceRow))
+
+
 def at_once(
     database: Database,
     first: Callable[[Session], object],
@@ -75,11 +80,13 @@ def at_once(
 
 
 def test_a_trace_that_is_deleted_while_it_is_selected_is_not_there(database: Database, naive: int) -> None:
-    def remove(session: Session) -> None:
-        session.execute(delete(ComparedTraceRow))
-        session.execute(delete(ImportedTraceRow))
-
     answer = at_once(database, remove, lambda: compare_traces(database, [("import", naive)]))
+    with pytest.raises(NotFound, match=f"no imported trace {naive}"):
+        answer.result()
+
+
+def test_a_trace_that_is_deleted_while_it_is_renamed_is_not_there(database: Database, naive: int) -> None:
+    answer = at_once(database, remove, lambda: rename_import(database, naive, "Naive"))
     with pytest.raises(NotFound, match=f"no imported trace {naive}"):
         answer.result()
 
