@@ -144,13 +144,6 @@ def trace_health(db: Database, trace_id: int) -> tuple[Finding, ...]:
         return _row(session, trace_id).health
 
 
-def trace_of_run(db: Database, run_id: int) -> str | None:
-    """The hash of a run's trace; None where none is stored. NotFound where there is no such run."""
-    with db.read() as session:
-        trace = _trace(session, run_id)
-        return None if trace is None else trace.sha256
-
-
 def trace_summary(db: Database, run_id: int) -> TraceSummary | None:
     """What the whole recording of a run says; None where none is stored. NotFound where there is no such run."""
     with db.read() as session:
