@@ -48,8 +48,7 @@ class TraceStore:
             self._files.put_file(str(path), unfinished)
             self._files.mv(unfinished, place)
         except BaseException:
-            if self._files.exists(unfinished):
-                self._files.rm_file(unfinished)
+            self._remove(unfinished)
             raise
 
     def open(self, sha256: str) -> BinaryIO:
