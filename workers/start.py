@@ -78,7 +78,7 @@ def run_trace_worker(settings: Settings, *, pace: Pace = Pace()) -> int:  # noqa
 
 
 def _work(app: Celery, settings: Settings, reaper: Reaper, *, name: str, queues: tuple[str, ...], pace: Pace) -> int:
-    """Every worker reads traces, when its other queues are empty."""
+    """Every worker reads traces, whatever else its queues hold."""
 
     @app.task(name=READ_TRACE)  # type: ignore[untyped-decorator]
     def read_trace(import_id: int) -> None:
