@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from html import escape
 
 from app.charts.markup import key_box, swatch, variant
@@ -75,6 +75,6 @@ def _tick(ns: float, last_ns: float) -> str:
     return f"{ns / size:,.4g} {unit}"
 
 
-def legend(roles: set[Role]) -> str:
+def legend(roles: Collection[Role]) -> str:
     names = "".join(f"<span>{swatch(role)} {role}</span>" for role in Role if role in roles)
     return f'<div class="fs-legend">{names}</div>'

@@ -107,9 +107,8 @@ def _hatch(role: Role) -> dict[str, object]:
 
 def _row_names(one: _Chosen) -> list[str]:
     shown = one.lane.shown
-    kinds = {index for index, track in enumerate(shown.tracks) if track.kind == shown.main[0]}
     used = np.unique(np.stack([shown.track[one.rows], shown.depth[one.rows]]), axis=1).T.tolist()
-    return [_named(one.lane, track, depth) for track, depth in used if track in kinds]
+    return [_named(one.lane, track, depth) for track, depth in used]
 
 
 def _row_name(lane: Listed, row: int) -> str:

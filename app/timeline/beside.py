@@ -6,14 +6,13 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from app.charts.markup import swatch
+from app.charts.bars import legend
 from app.context import database
 from app.markup import page
 from app.timeline.bars import Bars, bars_figure
-from app.timeline.doubts import doubts
 from app.timeline.lane import Lane
 from app.timeline.listed import Listed, listed_html
-from app.timeline.opened import health, load, load_shared, trace_at
+from app.timeline.opened import doubts_of, is_shared, load, trace_at
 from app.timeline.ranges import summarise
 from app.timeline.view import View, read_view, span_of
 
@@ -32,8 +31,7 @@ def beside(lanes: Sequence[Lane], *, view: str | None, key: str) -> None:
     if not any(row.found.slices for row in listed):
         return
     bars = bars_figure(listed, dark=st.context.theme.type == "dark")
-    legend = "".join(f"<span>{swatch(role)} {role}</span>" for role in bars.roles)
-    st.html(page(f'<p class="fs-muted">{_drawn(bars)}</p><div class="fs-legend">{legend}</div>'))
+    st.html(page(f'<p class="fs-muted">{_drawn(bars)}</p>{legend(bars.roles)}'))
     names = ", ".join(f"{row.key} {row.label}" for row in listed)
     st.plotly_chart(
         bars.figure,
@@ -48,9 +46,8 @@ def _listed(lane: Lane, view: View) -> Listed | None:
     trace = trace_at(lane.url)
     if trace is None:
         return None
-    shown = (load_shared if "token=" in lane.url else load)(database(), trace, view.part)
-    found = doubts(health(database(), trace), of_step=shown.step is not None)
-    summary = summarise(shown, *span_of(view, shown), doubts=found)
+    shown = load(database(), trace, view.part, shared=is_shared(lane.url))
+    summary = summarise(shown, *span_of(view, shown), doubts=doubts_of(database(), trace, shown))
     return Listed(key=lane.key, label=lane.label, baseline=lane.baseline, shown=shown, found=summary)
 
 

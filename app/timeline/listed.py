@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from html import escape
 
 from app.charts.doubts import Doubts
-from app.charts.markup import full_name, key_box
+from app.charts.markup import full_name, key_box, swatch
 from app.formatting import microseconds, plural
 from app.markup import page
 from app.timeline.doubts import Doubt, Quantity
@@ -59,7 +59,7 @@ def _row(kernel: KernelInRange) -> str:
     return (
         f'<tr><th scope="row"><code class="fs-kernel" title="{full_name(kernel.full_name)}">'
         f"{escape(printable(kernel.name))}</code></th>"
-        f'<td class="fs-muted fs-nowrap"><i class="fs-swatch fs-role-{Role(kernel.role)}"></i> {kernel.role}</td>'
+        f'<td class="fs-muted fs-nowrap">{swatch(Role(kernel.role))} {kernel.role}</td>'
         f'<td class="num">{kernel.calls:,}</td><td class="num">{microseconds(kernel.total_ns)}</td>'
         f'<td class="num">{kernel.share * 100:.1f} %</td></tr>'
     )

@@ -14,6 +14,7 @@ from starlette.requests import Request
 
 from app.addresses import address, identity
 from app.context import database
+from app.timeline.doubts import Doubt, doubts
 from app.timeline.kept import kept
 from app.timeline.shown import Part, Shown, show
 from db.discretion import discreet
@@ -74,16 +75,36 @@ def open_trace(request: Request) -> Opened | None:
     return None if found is None else Opened(f"fusescope-trace-{trace_id}", found)
 
 
+def is_shared(url: str) -> bool:
+    """Whether a share token is in this address of ours."""
+    return "token=" in url
+
+
+def load(db: Database, trace: TraceIdentity, part: Part, *, shared: bool) -> Shown:
+    """Where it is `shared`, as whoever has a share token may see it."""
+    return (_shared if shared else _whole)(db, trace, part)
+
+
+@lru_cache(maxsize=256)
+def health(db: Database, trace: TraceIdentity) -> tuple[Finding, ...]:
+    return trace_health(db, trace.trace_id)
+
+
+def doubts_of(db: Database, trace: TraceIdentity, shown: Shown) -> tuple[Doubt, ...]:
+    """What the trace's health puts in doubt of the part that is shown."""
+    return doubts(health(db, trace), of_step=shown.step is not None)
+
+
 @kept(TIMELINES_KEPT)
-def load(db: Database, trace: TraceIdentity, part: Part) -> Shown:
+def _whole(db: Database, trace: TraceIdentity, part: Part) -> Shown:
     """A trace never changes: what was loaded is kept."""
     return show(load_timeline_of(db, trace.trace_id), part)
 
 
 @kept(TIMELINES_KEPT)
-def load_shared(db: Database, trace: TraceIdentity, part: Part) -> Shown:
-    """As whoever has a share token may see it: no name tells under whose account a file lay."""
-    shown = load(db, trace, part)
+def _shared(db: Database, trace: TraceIdentity, part: Part) -> Shown:
+    """No name tells under whose account a file lay."""
+    shown = _whole(db, trace, part)
     drawn = shown.timeline
     told = replace(
         drawn,
@@ -93,11 +114,6 @@ def load_shared(db: Database, trace: TraceIdentity, part: Part) -> Shown:
         causes=discreet(drawn.causes),
     )
     return replace(shown, timeline=told, tracks=discreet(shown.tracks))
-
-
-@lru_cache(maxsize=256)
-def health(db: Database, trace: TraceIdentity) -> tuple[Finding, ...]:
-    return trace_health(db, trace.trace_id)
 
 
 def _allowed(request: Request, shows: Callable[[ComparisonView], bool]) -> bool:

@@ -12,9 +12,9 @@ from starlette.routing import BaseRoute, Route
 
 from app.context import database
 from app.timeline.chrome import chrome_json
-from app.timeline.doubts import Doubt, doubts
+from app.timeline.doubts import doubts
 from app.timeline.encode import WIDEST, Window, encode
-from app.timeline.opened import Opened, Opener, health, load, load_shared, open_run, open_trace
+from app.timeline.opened import Opened, Opener, doubts_of, health, load, open_run, open_trace
 from app.timeline.ranges import inside, summarise
 from app.timeline.shown import Part, Shown
 from app.timeline.slices_csv import slices_csv
@@ -41,13 +41,13 @@ def timeline(request: Request, opened: Opened) -> Response:
         packed = packed_whole(database(), opened.trace, part, "token" in request.query_params)
         return _columns(packed, opened, packed=True)
     shown = _shown(request, opened)
-    columns = encode(shown, window, query=query, doubts=_doubts(shown, opened))
+    columns = encode(shown, window, query=query, doubts=doubts_of(database(), opened.trace, shown))
     return _columns(pack(columns) if packs else columns, opened, packed=packs)
 
 
 def in_range(request: Request, opened: Opened) -> Response:
     shown = _shown(request, opened)
-    found = summarise(shown, *_range(request), doubts=_doubts(shown, opened))
+    found = summarise(shown, *_range(request), doubts=doubts_of(database(), opened.trace, shown))
     return Response(msgspec.json.encode(found), media_type="application/json", headers=_kept(opened))
 
 
@@ -56,7 +56,7 @@ def slices(request: Request, opened: Opened) -> Response:
     shown = _shown(request, opened)
     whole = "from" not in request.query_params
     rows = inside(shown, -FARTHEST_NS, FARTHEST_NS) if whole else inside(shown, *_range(request))
-    lines = slices_csv(shown, rows, _doubts(shown, opened))
+    lines = slices_csv(shown, rows, doubts_of(database(), opened.trace, shown))
     return _attached(StreamingResponse(lines, media_type="text/csv; charset=utf-8"), opened, "csv")
 
 
@@ -68,8 +68,7 @@ def chrome(request: Request, opened: Opened) -> Response:
 
 
 def _shown(request: Request, opened: Opened) -> Shown:
-    loaded = load_shared if "token" in request.query_params else load
-    return loaded(database(), opened.trace, _part(request))
+    return load(database(), opened.trace, _part(request), shared="token" in request.query_params)
 
 
 def _part(request: Request) -> Part:
@@ -77,10 +76,6 @@ def _part(request: Request) -> Part:
     if part not in tuple(Part):
         raise BadQueryError(f"part is {part!r}; expected one of {', '.join(map(repr, map(str, Part)))}")
     return Part(part)
-
-
-def _doubts(shown: Shown, opened: Opened) -> tuple[Doubt, ...]:
-    return doubts(health(database(), opened.trace), of_step=shown.step is not None)
 
 
 def _window(request: Request) -> Window | None:

@@ -7,11 +7,10 @@ from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 
 from app.context import database
-from app.timeline.doubts import doubts
 from app.timeline.encode import encode
 from app.timeline.kept import kept
 from app.timeline.lane import Lane
-from app.timeline.opened import health, load, load_shared, trace_at
+from app.timeline.opened import doubts_of, is_shared, load, trace_at
 from app.timeline.shown import Part
 from app.timeline.view import read_view
 from db.session import Database
@@ -23,8 +22,8 @@ ahead = ThreadPoolExecutor(max_workers=1, thread_name_prefix="timelines-ahead")
 
 @kept(WHOLES_KEPT)
 def packed_whole(db: Database, trace: TraceIdentity, part: Part, shared: bool) -> bytes:
-    shown = (load_shared if shared else load)(db, trace, part)
-    return pack(encode(shown, doubts=doubts(health(db, trace), of_step=shown.step is not None)))
+    shown = load(db, trace, part, shared=shared)
+    return pack(encode(shown, doubts=doubts_of(db, trace, shown)))
 
 
 def pack(columns: bytes) -> bytes:
@@ -39,4 +38,4 @@ def read_ahead(lanes: Iterable[Lane], view: str | None) -> None:
     for lane in lanes:
         trace = trace_at(lane.url)
         if trace is not None:
-            ahead.submit(packed_whole, db, trace, part, "token=" in lane.url)
+            ahead.submit(packed_whole, db, trace, part, is_shared(lane.url))
