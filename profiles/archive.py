@@ -16,6 +16,7 @@ from typing import IO
 
 import msgspec
 
+START = b"PK"
 END_RECORD = struct.Struct("<4s4H2LH")  # the end of the central directory, without a comment
 END_SIGNATURE = b"PK\x05\x06"
 ZIP64_LOCATOR, ZIP64_SIGNATURE = 20, b"PK\x06\x07"
@@ -37,6 +38,12 @@ class ArchiveLimits(msgspec.Struct, frozen=True, kw_only=True):
     member: int = 1 << 30
     total: int = 4 << 30
     ratio: int = 200
+
+
+def is_archive(path: Path) -> bool:
+    """By its first bytes: a broken one too, of which `open_archive` says what is wrong."""
+    with path.open("rb") as file:
+        return file.read(len(START)) == START
 
 
 @contextmanager

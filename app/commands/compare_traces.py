@@ -13,6 +13,7 @@ import msgspec
 from app.commands.command import CommandError, Exit
 from app.commands.output import print_json
 from app.commands.traces_text import described
+from profiles.archive import is_archive
 from profiles.comparison.entry import letters
 from profiles.comparison.traces.compared import compared
 from profiles.comparison.traces.document import ComparedTraces
@@ -24,8 +25,6 @@ from profiles.trace.limits import trace_limits
 from profiles.trace.read import read_trace
 from profiles.trace.summary import TraceSummary, summarise
 from profiles.trace.wording import counted
-
-ZIP = b"PK"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def are_traces(sources: Sequence[str]) -> bool:
     """By what the files begin with: bundles are zip archives. CommandError for a mixture."""
-    traces = [source for source in sources if is_trace(source)]
+    traces = [source for source in sources if _is_trace(source)]
     if not traces:
         return False
     others = [source for source in sources if source not in traces]
@@ -59,13 +58,6 @@ def are_traces(sources: Sequence[str]) -> bool:
             " measured runs"
         )
     return True
-
-
-def is_trace(source: str) -> bool:
-    if source.isdigit():
-        return False
-    with Path(source).open("rb") as file:
-        return file.read(len(ZIP)) != ZIP
 
 
 def run(options: argparse.Namespace) -> Exit:
@@ -83,6 +75,10 @@ def run(options: argparse.Namespace) -> Exit:
     if unjudged is not None:
         raise CommandError(f"--fail-on cannot be judged: {unjudged}")
     return Exit.FAILED if failed else Exit.SUCCEEDED
+
+
+def _is_trace(source: str) -> bool:
+    return not source.isdigit() and not is_archive(Path(source))
 
 
 def _fail_on(words: str) -> frozenset[FailOn]:

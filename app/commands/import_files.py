@@ -18,13 +18,13 @@ from db.direct_imports import ReadFile, store_read_files
 from db.store import TraceStore
 from db.trace_comparisons import MOST_TRACES
 from db.traces import read_file
+from profiles.archive import is_archive
 from profiles.bundle import BundleError
 from profiles.reports import Imported, ImportedTraceFile
 from profiles.trace.errors import TraceError
 from profiles.trace.printable import printable
 
 ERRORS = (*stored.ERRORS, BundleError, OSError)
-ZIP = b"PK"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -35,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> Exit:
     """All traces are read before anything is stored: one that cannot be read is named, and none of them is."""
-    bundles = [file for file in options.files if _is_bundle(file)]
+    bundles = [file for file in options.files if is_archive(file)]
     traces = [file for file in options.files if file not in bundles]
     if len(traces) > MOST_TRACES:
         raise CommandError(f"{len(traces)} traces are given; accepted are at most {MOST_TRACES} at once")
@@ -46,11 +46,6 @@ def run(options: argparse.Namespace) -> Exit:
         if read:
             _import_traces(at, read, as_json=options.json)
     return Exit.SUCCEEDED
-
-
-def _is_bundle(file: Path) -> bool:
-    with file.open("rb") as opened:
-        return opened.read(len(ZIP)) == ZIP
 
 
 def _read(file: Path, directory: Path) -> ReadFile:
