@@ -10,10 +10,11 @@ from app.charts.doubts import Doubts
 from app.charts.markup import full_name, key_box, missing
 from app.traces.bars import small_bar
 from app.traces.doubt import reasons
-from app.traces.facts import rank_text, state_badge
+from app.traces.facts import device_words, rank_text, state_badge
 from app.traces.figures import count_cell, ratio_cell, time_cell, unit_for
 from db.views import ComparedTrace
 from profiles.comparison.figures import TimeUnit, percent
+from profiles.comparison.traces.alone import idle_share
 from profiles.comparison.traces.document import ComparedTraces, TraceDifference, TraceFacts
 from profiles.comparison.traces.entry import Basis
 from profiles.trace.printable import printable
@@ -90,7 +91,7 @@ def _row(one: TraceFacts, frame: _Frame) -> str:
     counts += [("num wide", one.graph_launches)] if frame.graphs else []
     cells = [
         *([("wide fs-muted", escape(str(one.basis)))] if frame.mixed else []),
-        ("wide fs-muted", _devices(one)),
+        ("wide fs-muted", _devices(trace)),
         *((css, count_cell(figure, frame.doubts, of=one.key)) for css, figure in counts),
         ("num", time_cell(one.kernel_time, frame.unit, frame.doubts, of=one.key)),
         ("wide", small_bar(one, frame.longest_ns)),
@@ -115,23 +116,15 @@ def _ratio(one: TraceFacts, frame: _Frame) -> str:
     return frame.doubts.note(html, f"{one.key}: of the whole recordings ({found.basis_reason or 'no common steps'})")
 
 
-def _devices(one: TraceFacts) -> str:
-    if not one.devices:
-        return missing("the file names no device")
-    names = list(dict.fromkeys(one.devices))
-    more = f" × {len(one.devices)}" if len(one.devices) > 1 and len(names) == 1 else ""
-    told = full_name(", ".join(name.removeprefix("NVIDIA ") for name in names)) + more
-    return f'<span class="fs-device" title="{told}">{told}</span>'
+def _devices(trace: ComparedTrace) -> str:
+    told = escape(device_words(trace.summary))
+    return f'<span class="fs-device" title="{told}">{told}</span>' if told else missing("the file names no device")
 
 
 def _idle(trace: ComparedTrace, doubts: Doubts) -> str:
-    """The share of its devices' spans; each device by itself, then added."""
-    devices = (
-        [] if trace.summary is None else [d for d in trace.summary.devices if d.gpu_span_ns and d.idle_ns is not None]
-    )
-    if trace.summary is None or not devices:
+    share = None if trace.summary is None else idle_share(trace.summary)
+    if trace.summary is None or share is None:
         return missing("no GPU activity is recorded")
-    share = sum(d.idle_ns or 0 for d in devices) / sum(d.gpu_span_ns or 0 for d in devices)
     told = tuple(f"{trace.key}: {reason}" for reason in reasons(trace.summary, "idle"))
     return doubts.mark_all(percent(share), told)
 

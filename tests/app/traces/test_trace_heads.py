@@ -103,6 +103,14 @@ def test_the_table_has_every_trace_the_unread_ones_with_their_state(tmp_path: Pa
     assert bars_html(found.traces, base_key="B").count('class="fs-stack"') == 2
 
 
+def test_the_table_counts_devices_of_one_name(tmp_path: Path) -> None:
+    one, other = (written(stepped([(GEMM,)]), tmp_path, key=key) for key in "AB")
+    named = msgspec.structs.replace(one.summary.devices[0], name="NVIDIA H100 <SXM>")
+    pair = replace(one, summary=msgspec.structs.replace(one.summary, devices=(named, named)))
+    shown = [_compared(pair, key="A"), _compared(other, key="B")]
+    assert "A by hand 2 × H100 <SXM> 1" in _text(table_html(told((pair, other), "A"), shown))
+
+
 def test_of_many_traces_the_baseline_is_always_compared(tmp_path: Path) -> None:
     read = written(stepped([(GEMM,)]), tmp_path)
     many = [ReadTrace(key, key, n, None, read.summary, read.contents) for n, key in enumerate("ABCDEFGHIJ")]
