@@ -10,7 +10,7 @@ from app.charts.markup import swatch
 from app.formatting import plural
 from app.markup import section
 from app.traces.figures import change_cell, count_cell, time_cell, unit_for
-from app.traces.folding import MOST_ROWS, SHOWN, folding_html, head_html
+from app.traces.folding import SHOWN, folding_html, head_html
 from profiles.comparison.figures import TimeUnit
 from profiles.comparison.traces.document import Change, KernelDifference, TraceDifference
 
@@ -30,7 +30,6 @@ def differing_html(told: TraceDifference, *, folded: bool = False) -> str:
         return f'{title}<div class="fs"><p class="fs-muted">{equal}, all with equal calls and like times.</p></div>'
     doubts = Doubts()
     unit = unit_for(max(_longest(kernel) for kernel in differing))
-    rows = [_kernel(kernel, told, unit, doubts) for kernel in differing[:MOST_ROWS]]
     head = head_html(
         ("Kernel", "", ""),
         ("Role", "", "wide"),
@@ -41,8 +40,14 @@ def differing_html(told: TraceDifference, *, folded: bool = False) -> str:
         (told.candidate, unit.symbol, "num wide"),
         (f"{told.candidate} less {told.baseline}", unit.symbol, "num"),
     )
-    left = len(differing) - len(rows)
-    return title + folding_html("fs-kernels fs-differing", head, rows, doubts, left=left, shown=0 if folded else SHOWN)
+    return title + folding_html(
+        "fs-kernels fs-differing",
+        head,
+        differing,
+        row=lambda kernel: _kernel(kernel, told, unit, doubts),
+        doubts=doubts,
+        shown=0 if folded else SHOWN,
+    )
 
 
 def _changes(told: TraceDifference) -> str:

@@ -11,7 +11,7 @@ from app.charts.markup import full_name, key_box, missing, swatch
 from app.formatting import count, plural
 from app.markup import muted, section
 from app.traces.figures import ratio_cell, time_cell, unit_for
-from app.traces.folding import MOST_ROWS, SHOWN, folding_html, head_html
+from app.traces.folding import SHOWN, folding_html, head_html
 from profiles.comparison.figures import TimeUnit
 from profiles.comparison.traces.document import Match, MatchedKernel, Matching, OperatorTime, Side, TraceDifference
 from profiles.comparison.traces.figures import covered
@@ -27,7 +27,6 @@ def matches_html(told: TraceDifference) -> str:
         return ""
     doubts = Doubts()
     unit = unit_for(max((_whole(match.baseline) + _whole(match.candidate) for match in matching.matches), default=0))
-    rows = [_match(match, unit, doubts) for match in matching.matches[:MOST_ROWS]]
     head = head_html(
         (told.baseline, "", ""),
         (told.candidate, "", ""),
@@ -40,8 +39,10 @@ def matches_html(told: TraceDifference) -> str:
     )
     aside = escape(coverage_words(matching, told.baseline, told.candidate))
     title = section("What stands in for what", aside=aside)
-    left = len(matching.matches) - len(rows)
-    return title + folding_html("fs-kernels fs-matches", head, rows, doubts, left=left) + _unmatched(matching, told)
+    rows = folding_html(
+        "fs-kernels fs-matches", head, matching.matches, row=lambda match: _match(match, unit, doubts), doubts=doubts
+    )
+    return title + rows + _unmatched(matching, told)
 
 
 def operators_html(told: TraceDifference) -> str:
@@ -52,7 +53,6 @@ def operators_html(told: TraceDifference) -> str:
     doubts = Doubts()
     longest = max((_most(one) for one in matching.operators), default=0)
     unit = unit_for(longest)
-    rows = [_operator(one, unit, longest, doubts) for one in matching.operators[:MOST_ROWS]]
     head = head_html(
         ("Operator", "", ""),
         ("Places", "", "num wide"),
@@ -62,7 +62,13 @@ def operators_html(told: TraceDifference) -> str:
         ("", f"{told.baseline} above {told.candidate}", "wide"),
     )
     title = section("By operator", aside="time of matched kernels")
-    return title + folding_html("fs-kernels fs-operators", head, rows, doubts, left=0)
+    return title + folding_html(
+        "fs-kernels fs-operators",
+        head,
+        matching.operators,
+        row=lambda one: _operator(one, unit, longest, doubts),
+        doubts=doubts,
+    )
 
 
 def coverage_words(matching: Matching, a: str, b: str) -> str:

@@ -10,9 +10,11 @@ from pathlib import Path
 
 import msgspec
 
+from app.charts.doubts import Doubts
 from app.traces.bars import bars_html
 from app.traces.exports import traces_csv, traces_json
 from app.traces.facts import head_html, size_text, state_badge
+from app.traces.folding import MOST_ROWS, folding_html
 from app.traces.ranks import ranks_html
 from app.traces.readable import ReadTrace, side_by_side, told
 from app.traces.table import table_html
@@ -109,6 +111,15 @@ def test_the_table_counts_devices_of_one_name(tmp_path: Path) -> None:
     pair = replace(one, summary=msgspec.structs.replace(one.summary, devices=(named, named)))
     shown = [_compared(pair, key="A"), _compared(other, key="B")]
     assert "A by hand 2 × H100 <SXM> 1" in _text(table_html(told((pair, other), "A"), shown))
+
+
+def test_what_a_table_of_differences_leaves_out_is_told() -> None:
+    rows = folding_html(
+        "css", "", range(MOST_ROWS + 7), row=lambda number: f"<tr><td>{number}</td></tr>", doubts=Doubts()
+    )
+    assert rows.count("<tr>") == MOST_ROWS
+    assert _text(rows).endswith("7 more in the JSON.")
+    assert "in the JSON" not in folding_html("css", "", range(MOST_ROWS), row=str, doubts=Doubts())
 
 
 def test_of_many_traces_the_baseline_is_always_compared(tmp_path: Path) -> None:
