@@ -21,9 +21,9 @@ TIMES = (
 )
 
 
-def ranks_html(job: JobRanks, *, hosts: bool) -> str:
-    """One row per rank; `hosts` says whether their machines may be named."""
-    shown = hosts and any(rank.host for rank in job.ranks)
+def ranks_html(job: JobRanks) -> str:
+    """One row per rank, with its machine where any is told."""
+    shown = any(rank.host for rank in job.ranks)
     heads = "".join(f'<th class="num" scope="col">{name}<small>{of}</small></th>' for name, of, _ in TIMES)
     host = '<th class="wide" scope="col">Host</th>' if shown else ""
     rows = "".join(_row(rank, job, shown) for rank in job.ranks)

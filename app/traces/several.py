@@ -78,7 +78,7 @@ def _reasons(found: ComparedTraces, read: Sequence[ReadTrace]) -> None:
         st.html(bars)
     for job in jobs(read):
         if len(job.ranks) > 1:
-            st.html(ranks_html(job, hosts=True))
+            st.html(ranks_html(job))
 
 
 def _differences(found: ComparedTraces) -> None:

@@ -139,8 +139,8 @@ def test_a_comparison_kept_for_those_who_see_hosts_is_not_given_to_others(tmp_pa
     hidden = tuple(
         ReadTrace(read.key, read.label, read.trace_id, None, read.summary, _without_host(read)) for read in named
     )
-    assert "secret-host-1" in ranks_html(told(named, None).jobs[0], hosts=True)
-    assert "secret-host" not in ranks_html(told(hidden, None).jobs[0], hosts=True)
+    assert "secret-host-1" in ranks_html(told(named, None).jobs[0])
+    assert "secret-host" not in ranks_html(told(hidden, None).jobs[0])
 
 
 def test_files_hold_every_kernel_and_no_formula(tmp_path: Path) -> None:
