@@ -79,8 +79,9 @@ def _facts(trace: ComparedTrace, rank: Rank) -> RankFacts:
     summary, held = trace.summary, trace.contents
     recorded = bool(summary.kernels)
     whole = held.whole if held is not None and recorded else None
-    own = _own_steps(trace)
-    spans = _spans(trace)
+    steps = works(trace) if basis_of(trace)[0] is Basis.STEP else []
+    own = _own_steps(steps)
+    spans = [work.span_ns for work in steps if work.span_ns is not None]
     return RankFacts(
         key=trace.key,
         label=trace.label,
@@ -100,18 +101,10 @@ def _facts(trace: ComparedTrace, rank: Rank) -> RankFacts:
     )
 
 
-def _works(trace: ComparedTrace) -> list[Work]:
-    return works(trace) if basis_of(trace)[0] is Basis.STEP else []
-
-
-def _spans(trace: ComparedTrace) -> list[int]:
-    return [work.span_ns for work in _works(trace) if work.span_ns is not None]
-
-
-def _own_steps(trace: ComparedTrace) -> list[int]:
+def _own_steps(steps: Sequence[Work]) -> list[int]:
     """Each step's time on the device less the communication that nothing ran beside: in it a rank waits for others."""
     found = []
-    for work in _works(trace):
+    for work in steps:
         exposed_ns = _exposed_ns(work)
         if work.span_ns is not None and exposed_ns is not None:
             found.append(work.span_ns - exposed_ns)
