@@ -111,10 +111,10 @@ def _small_calls(stacks: Int64s) -> Int64s:
 def _numbered(rows: Int64s) -> tuple[Int64s, Int64s]:
     """The distinct ones in order of first appearance, and the place among them of each, or ABSENT."""
     known = rows != ABSENT
-    distinct, first, which = np.unique(rows[known], return_index=True, return_inverse=True)
+    found, first, which = np.unique(rows[known], return_index=True, return_inverse=True)
     order = np.argsort(first)
     rank = np.empty(len(first), np.int64)
     rank[order] = np.arange(len(first))
     numbers = np.full(len(rows), ABSENT, np.int64)
     numbers[known] = rank[which]
-    return distinct[order], numbers
+    return found[order], numbers
