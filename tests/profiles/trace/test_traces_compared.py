@@ -260,6 +260,11 @@ def test_a_gate_fails_on_what_it_was_told_to_and_says_what_changed(held: Held) -
     assert failures(same, frozenset(FailOn)) == ()
 
 
+def test_a_gate_names_three_kernels_and_counts_the_rest(held: Held) -> None:
+    found = compare(held("A", [[(name, time) for time, name in enumerate("abcde", 1)]]), held("B", [[("gemm", 1)]]))
+    assert failures(found, frozenset({FailOn.VANISHED})) == ("vanished, per step: e (1×), d (1×), c (1×) and 2 more",)
+
+
 def test_a_gate_does_not_judge_what_differs_from_step_to_step_though_the_sum_does_not(held: Held) -> None:
     steady = held("A", [[("k", 5), ("k", 5), ("l", 5)]] * 3)
     taking_turns = held(
