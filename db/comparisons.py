@@ -14,19 +14,8 @@ from db.job_status import job_status
 from db.models import ComparisonRow, EntryRow, EnvironmentRow, JobRow, RunRow, TraceRow, TrialRow
 from db.run_rows import load_runs
 from db.session import Database
-from db.trace_comparisons import compare_traces
 from db.views import ComparedRun, ComparisonKind, ComparisonView, JobStatus, ViewState
 from profiles.comparison.answer import whole_answer
-
-__all__ = [
-    "compare_traces",
-    "comparison",
-    "create_comparison",
-    "find_comparison",
-    "insert_comparison",
-    "rename_comparison",
-    "renew_answers",
-]
 
 MOST_ENTRIES = 1000
 

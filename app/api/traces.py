@@ -20,12 +20,11 @@ from app import context, uploads
 from app.addresses import MOST_ID, identity
 from app.api.params import Id, Limit, Offset
 from app.api.wire import RequestError, answer, body, schemas
-from db import comparisons, imports
+from db import comparisons, imports, trace_comparisons
 from db.import_claims import retry_import
 from db.import_removal import Removed, delete_import
 from db.raw_imports import open_import
 from db.store import TraceStore
-from db.trace_comparisons import MOST_TRACES
 from db.uploads import UploadTooLarge
 from db.views import ComparisonView, HistoryFilter, ImportedTrace, ImportStatus, Page
 from profiles.trace.errors import TraceError, UnsupportedFormat
@@ -66,7 +65,7 @@ class TraceOf(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class NewTraceComparison(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The traces in the order of their letters. Without a name it is named after them."""
 
-    traces: Annotated[tuple[TraceOf, ...], msgspec.Meta(min_length=1, max_length=MOST_TRACES)]
+    traces: Annotated[tuple[TraceOf, ...], msgspec.Meta(min_length=1, max_length=trace_comparisons.MOST_TRACES)]
     name: Name | None = None
 
 
@@ -137,7 +136,7 @@ async def upload_trace(request: Request, wanted: Annotated[uploads.Wanted, Depen
 def compare_traces(wanted: Annotated[NewTraceComparison, Depends(body(NewTraceComparison))]) -> Response:
     """Imported traces, and traces of runs, side by side."""
     database = context.database()
-    made = comparisons.compare_traces(database, [(one.kind, one.id) for one in wanted.traces], name=wanted.name)
+    made = trace_comparisons.compare_traces(database, [(one.kind, one.id) for one in wanted.traces], name=wanted.name)
     return answer(comparisons.comparison(database, made), status=201)
 
 

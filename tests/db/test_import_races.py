@@ -13,7 +13,7 @@ import pytest
 from sqlalchemy import delete
 from sqlalchemy.orm import Session
 
-from db.comparisons import compare_traces, comparison
+from db.comparisons import comparison
 from db.direct_imports import ReadFile, store_read_files
 from db.errors import IllegalMove, NotFound
 from db.import_removal import delete_import
@@ -21,7 +21,7 @@ from db.imports import imported_trace, rename_import
 from db.models import ComparedTraceRow, ImportedTraceRow
 from db.session import Database
 from db.store import TraceStore, file_sha256
-from db.trace_comparisons import add_import, renew_trace_answers
+from db.trace_comparisons import add_import, compare_traces, renew_trace_answers
 from db.traces import ReadTrace, read_file, save_trace
 from db.uploads import Upload
 from db.views import ImportStatus

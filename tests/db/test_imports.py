@@ -16,7 +16,7 @@ from sqlalchemy import func, select
 from sqlalchemy.exc import DBAPIError
 
 from db import traces
-from db.comparisons import compare_traces, comparison, create_comparison, rename_comparison
+from db.comparisons import comparison, create_comparison, rename_comparison
 from db.errors import IllegalMove, NotFound
 from db.history import comparisons
 from db.import_claims import (
@@ -39,6 +39,7 @@ from db.runs import store_run
 from db.session import Database
 from db.shares import look_up_link, make_link
 from db.store import TraceStore, file_sha256
+from db.trace_comparisons import compare_traces
 from db.traces import ReadTrace, StoredTrace, load_timeline_of, read_file
 from db.uploads import Upload, UploadTooLarge, sweep_uploads
 from db.views import ComparisonKind, HistoryFilter, ImportFailure, ImportFailureKind, ImportStatus, JobStatus

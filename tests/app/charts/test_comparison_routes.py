@@ -17,10 +17,11 @@ from starlette.testclient import TestClient
 from app import context
 from app.comparison.routes import comparison_routes, export_url
 from app.timeline.routes import timeline_routes
-from db.comparisons import compare_traces, comparison
+from db.comparisons import comparison
 from db.jobs import submit_job
 from db.session import Database
 from db.shares import links, make_link, revoke_link
+from db.trace_comparisons import compare_traces
 from db.traces import identify_trace
 from db.views import ViewState
 from profiles import presets
