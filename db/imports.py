@@ -22,7 +22,7 @@ from db.mentions import mentions
 from db.models import ImportedTraceRow, KernelRow, TraceKernelRow
 from db.session import Database
 from db.store import TraceStore
-from db.trace_comparisons import add_import, new_comparison_of_import, renamed_comparisons
+from db.trace_comparisons import IMPORT, add_import, insert_trace_comparison, renamed_comparisons
 from db.uploads import Upload
 from db.views import HistoryFilter, ImportedTrace, ImportStatus, Page
 
@@ -109,7 +109,7 @@ def register_import(
         if comparison_id is not None:
             add_import(session, comparison_id, row.id)
         elif alone:
-            comparison_id = new_comparison_of_import(session, row.id, created_by=submitted_by)
+            comparison_id = insert_trace_comparison(session, [(IMPORT, row.id)], name=None, created_by=submitted_by)
         return Registered(import_id=row.id, known=known, comparison_id=comparison_id)
 
 

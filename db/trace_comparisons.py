@@ -58,10 +58,6 @@ def insert_trace_comparison(
     return row.id
 
 
-def new_comparison_of_import(session: Session, import_id: int, *, created_by: str | None) -> int:
-    return insert_trace_comparison(session, [(IMPORT, import_id)], name=None, created_by=created_by)
-
-
 def add_import(session: Session, comparison_id: int, import_id: int) -> None:
     """One more trace of a comparison; one that it shows already is not added again. A name that was made of its traces'
     names goes on being so. NotFound or IllegalMove where nothing can be added."""
