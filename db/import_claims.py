@@ -129,7 +129,7 @@ def expire_import_leases(db: Database, store: TraceStore) -> tuple[int, ...]:
     with db.begin() as session:
         requeued = {row.id: requeue(row) for row in silent(session, ImportedTraceRow)}
     for import_id in (import_id for import_id, went_back in requeued.items() if not went_back):
-        with db.begin() as session:
+        with db.begin() as session:  # one by one: each locks its comparisons in their order, as renaming does
             one_import_at_a_time(session)
             for row in silent(session, ImportedTraceRow):
                 if row.id == import_id:
