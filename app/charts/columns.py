@@ -9,7 +9,7 @@ from html import escape
 from app.charts.bars import small_bar
 from app.charts.doubts import Doubts
 from app.charts.limits import limit_cell
-from app.charts.markup import missing
+from app.charts.markup import ZERO, missing
 from app.charts.output import output
 from app.charts.receipt import what_ran
 from app.charts.verdict import speed_up_cell
@@ -180,7 +180,7 @@ def _count(name: str) -> Callable[[Row[Entry], Run, Frame], str]:
         number = None if run.counts is None else getattr(run.counts, name)
         if number is None:
             return missing(_why_uncounted(run))
-        return frame.doubts.mark(count(number), count_doubt(run, name)) if number else '<span class="fs-faint">0</span>'
+        return frame.doubts.mark(count(number), count_doubt(run, name)) if number else ZERO
 
     return cell
 

@@ -10,6 +10,8 @@ from profiles.results import Role
 from profiles.trace.printable import printable
 
 NOT_RECORDED = "–"
+ZERO = '<span class="fs-faint">0</span>'
+"""None of something, fainter than what there is."""
 LONGEST_NAME = 4_000
 PATH_START, PATH_END = 24, 47  # characters of a path that stay when its middle goes
 TAGS = {Kind.MONO: ("<code>", "</code>"), Kind.STRONG: ("<strong>", "</strong>"), Kind.MUTED: ("<small>", "</small>")}

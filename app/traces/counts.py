@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
-from app.charts.markup import missing
-from app.formatting import count
+from app.charts.markup import ZERO, missing
+from app.formatting import count, plural
 from app.markup import section
 from app.traces.doubt import Findings, reasons
+from app.traces.figures import NOT_TOLD
 from profiles.comparison.figures import percent
 from profiles.recorded import Attribution
 from profiles.trace.contents import TraceContents
@@ -76,8 +77,7 @@ def per_step(works: Sequence[Work], kind: str) -> tuple[str, str | None] | None:
 
 
 def _of_steps(contents: TraceContents | None) -> str:
-    steps = contents.step_count if contents is not None else 0
-    return "1 step" if steps == 1 else f"{steps:,} steps"
+    return plural(contents.step_count if contents is not None else 0, "step")
 
 
 def _row(title: str, kind: str, name: str, frame: _Frame) -> str:
@@ -93,7 +93,7 @@ def _step_cell(kind: str, frame: _Frame) -> str:
     found = per_step(frame.works, kind)
     doubtful = reasons(frame.summary, "steps.kernels") if kind == "kernels" else ()
     if found is None:
-        return missing("; ".join(doubtful) or "the file does not tell it")
+        return missing("; ".join(doubtful) or NOT_TOLD)
     figure, unstable = found
     return frame.findings.mark_all(_faint(figure), doubtful or ((unstable,) if unstable else ()))
 
@@ -108,7 +108,7 @@ def _whole_cell(name: str, frame: _Frame) -> str:
 
 
 def _faint(figure: str) -> str:
-    return '<span class="fs-faint">0</span>' if figure == "0" else escape(figure)
+    return ZERO if figure == "0" else escape(figure)
 
 
 def _joined(found: Attribution | None) -> str:

@@ -8,6 +8,7 @@ from html import escape
 from app.charts.markup import missing
 from app.markup import section
 from app.traces.doubt import Findings
+from app.traces.figures import NOT_TOLD
 from profiles.comparison.figures import percent, prose_time
 from profiles.recorded import GapCause, Idle
 from profiles.trace.printable import printable
@@ -78,7 +79,7 @@ def _device(device: DeviceSummary, findings: Findings) -> str:
 
 
 def _time(ns: int | None, field: str, findings: Findings) -> str:
-    return missing("the file does not tell it") if ns is None else findings.figure(prose_time(ns), field)
+    return missing(NOT_TOLD) if ns is None else findings.figure(prose_time(ns), field)
 
 
 def _cause(idle: Idle, whole_ns: int) -> str:

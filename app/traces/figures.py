@@ -6,7 +6,7 @@ from collections.abc import Callable
 from html import escape
 
 from app.charts.doubts import Doubts
-from app.charts.markup import missing
+from app.charts.markup import ZERO, missing
 from app.formatting import count
 from profiles.comparison.figures import MICROSECONDS, MILLISECONDS, TimeUnit, ratio
 from profiles.comparison.traces.document import Figure
@@ -44,7 +44,7 @@ def change_cell(difference_ns: int | None, unit: TimeUnit) -> str:
     if difference_ns is None:
         return missing(NOT_TOLD)
     if difference_ns == 0:
-        return '<span class="fs-faint">0</span>'
+        return ZERO
     return f"{'+' if difference_ns > 0 else '−'}{unit.write(abs(difference_ns))}"
 
 
@@ -56,7 +56,7 @@ def unit_for(longest_ns: int) -> TimeUnit:
 def _value(figure: Figure, write: Callable[[int], str], of: str) -> str:
     if figure.value is None:
         return missing(_noted(figure.doubt, of) or NOT_TOLD)
-    return escape(write(figure.value)) if figure.value else '<span class="fs-faint">0</span>'
+    return escape(write(figure.value)) if figure.value else ZERO
 
 
 def _noted(reason: str | None, of: str) -> str | None:

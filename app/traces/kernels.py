@@ -8,8 +8,9 @@ from typing import NamedTuple
 
 from app.charts.causes import causes_html, kernel_html
 from app.charts.doubts import Doubts
-from app.charts.markup import full_name, missing, swatch
+from app.charts.markup import ZERO, full_name, missing, swatch
 from app.formatting import count
+from app.traces.figures import NOT_TOLD
 from profiles.comparison.figures import MICROSECONDS, MILLISECONDS, TimeUnit, percent
 from profiles.trace.contents import TraceContents
 from profiles.trace.seen_kernels import SeenKernel
@@ -118,10 +119,10 @@ def _name(kernel: SeenKernel, _: _Frame) -> str:
 
 def _per_step(kernel: SeenKernel, frame: _Frame) -> str:
     if not kernel.per_step:
-        return missing("the file does not tell it")
+        return missing(NOT_TOLD)
     least, most = min(kernel.per_step), max(kernel.per_step)
     if least == most:
-        return count(most) if most else '<span class="fs-faint">0</span>'
+        return count(most) if most else ZERO
     reason = "unstable: equal steps launched it a different number of times"
     return frame.doubts.mark(f"{count(least)}–{count(most)}", reason)
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from app.charts.doubts import Doubts
-from app.charts.markup import full_name, missing
+from app.charts.markup import ZERO, full_name, missing
 from app.formatting import count
 from app.markup import section
 from app.traces.counts import per_step
+from app.traces.figures import NOT_TOLD
 from profiles.comparison.figures import prose_time
 from profiles.trace.contents import TraceContents
 from profiles.trace.work import StepWork
@@ -59,13 +60,13 @@ def _css(kind: str) -> str:
 
 def _count(number: int | None, unstable: str | None, doubts: Doubts) -> str:
     if number is None:
-        return missing("the file does not tell it")
-    figure = count(number) if number else '<span class="fs-faint">0</span>'
+        return missing(NOT_TOLD)
+    figure = count(number) if number else ZERO
     return doubts.mark(figure, unstable)
 
 
 def _time(ns: int | None) -> str:
-    return missing("the file does not tell it") if ns is None else prose_time(ns)
+    return missing(NOT_TOLD) if ns is None else prose_time(ns)
 
 
 def _rest(rows: list[str], head: str) -> str:
