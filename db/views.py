@@ -183,11 +183,6 @@ class ImportedTrace:
     started_at: datetime | None
     ended_at: datetime | None
 
-    @property
-    def pending(self) -> bool:
-        """Whether it is not read yet, but still may be."""
-        return self.status in (ImportStatus.QUEUED, ImportStatus.RUNNING)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComparedTrace:
