@@ -16,7 +16,7 @@ from db.comparisons import comparison
 from db.direct_imports import ReadFile, store_read_files
 from db.shares import make_link
 from db.store import TraceStore
-from db.traces import read_file
+from db.traces import identify_trace, read_file
 from db.views import JobView, ViewState
 from profiles.results import Finding
 from tests.app.charts.stored import store_job
@@ -127,7 +127,7 @@ def test_a_slice_of_an_imported_trace_tells_its_operator_and_what_is_in_doubt_is
 
 
 def test_a_shared_link_shows_the_timelines_of_its_traces_as_they_were_left_and_no_others(
-    new_page: Callable[..., Page], fusescope: Running, imported: int
+    new_page: Callable[..., Page], fusescope: Running, imported: int, ladder: JobView
 ) -> None:
     view = ViewState(lanes=("A", "B"), zoom="0.00~50.00;q=gemm")
     token, _ = make_link(fusescope.database, imported, view=view)
@@ -140,8 +140,12 @@ def test_a_shared_link_shows_the_timelines_of_its_traces_as_they_were_left_and_n
     shown = [trace.trace_id for trace in comparison(fusescope.database, imported).traces]
     for trace_id in shown:
         assert page.request.get(f"/api/v1/traces/{trace_id}/timeline?token={token}").ok
-    strange = next(number for number in range(1, 100) if number not in shown)
-    assert page.request.get(f"/api/v1/traces/{strange}/timeline?token={token}").status == 404
+    other = identify_trace(
+        fusescope.database, run_id=comparison(fusescope.database, ladder.comparison_id).entries[0].run_id
+    )
+    assert other is not None
+    assert page.request.get(f"/api/v1/traces/{other.trace_id}/timeline").ok
+    assert page.request.get(f"/api/v1/traces/{other.trace_id}/timeline?token={token}").status == 404
 
 
 def _saved_picture(page: Page, directory: Path) -> ElementTree.Element:

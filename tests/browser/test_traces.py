@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
@@ -14,6 +14,7 @@ from db.direct_imports import ReadFile, store_read_files
 from db.shares import make_link
 from db.store import TraceStore
 from db.traces import read_file
+from db.views import ComparisonView
 from tests.app.traces.written import GEMM, NORM, stepped
 from tests.browser.conftest import PHONE, Running, settle, visit
 from tests.profiles.trace.conftest import Draft
@@ -75,7 +76,8 @@ def test_two_files_become_one_comparison_whose_baseline_and_link_hold(
     for name in ("Share", "Export", "Rename"):
         expect(stranger.get_by_role("button", name=name)).to_have_count(0)
     assert stranger.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
-    _opens_its_own_alone(stranger, token, shown.traces[0].trace_id)
+    other = _stored(fusescope, tmp_path, {"other": stepped([(GEMM,)])})
+    _opens_its_own_alone(stranger, token, *(found.traces[0].trace_id for found in (shown, other)))
 
 
 def test_a_file_that_is_no_trace_is_refused_with_the_reason_and_the_rest_is_offered(page: Page, tmp_path: Path) -> None:
@@ -102,28 +104,35 @@ def _id(page: Page) -> int:
     return int(found.group(1))
 
 
-def _opens_its_own_alone(page: Page, token: str, trace_id: int | None) -> None:
+def _stored(fusescope: Running, directory: Path, drafts: Mapping[str, Draft]) -> ComparisonView:
+    """A comparison of these traces, past the pages."""
+    files = []
+    for name, draft in drafts.items():
+        path = directory / f"{name}.json"
+        path.write_text(draft.text())
+        (directory / name).mkdir()
+        files.append(ReadFile(path, read_file(path, directory / name)))
+    made = store_read_files(fusescope.database, TraceStore((directory / "traces").as_uri()), files)
+    return comparison(fusescope.database, made.comparison_id)
+
+
+def _opens_its_own_alone(page: Page, token: str, own: int | None, other: int | None) -> None:
     """The token opens this comparison's files and timelines, no raw file and no other trace."""
-    assert trace_id is not None
     told = page.request.get(f"/api/v1/shared/{token}/comparison.json").json()
     assert [trace["label"] for trace in told["traces"]] == ["before", "after"]
     assert "fused_norm_kernel" in page.request.get(f"/api/v1/shared/{token}/comparison.csv").text()
-    assert page.request.get(f"/api/v1/traces/{trace_id}/timeline?token={token}").ok
-    assert page.request.get(f"/api/v1/traces/{trace_id + 1000}/timeline?token={token}").status == 404
+    assert page.request.get(f"/api/v1/traces/{own}/timeline?token={token}").ok
+    assert page.request.get(f"/api/v1/traces/{other}/timeline").ok
+    assert page.request.get(f"/api/v1/traces/{other}/timeline?token={token}").status == 404
     targets = [link.get_attribute("href") or "" for link in page.locator("a[href]").all()]
     assert not [target for target in targets if "/raw" in target]
 
 
 def test_files_without_any_kernel_stand_side_by_side(page: Page, fusescope: Running, tmp_path: Path) -> None:
-    files = []
-    for name in ("host", "only"):
-        draft, path = Draft(), tmp_path / f"{name}.json"
+    drafts = {name: Draft() for name in ("host", "only")}
+    for name, draft in drafts.items():
         draft.operator(f"aten::{name}", 1000, 8)
-        path.write_text(draft.text())
-        (tmp_path / name).mkdir()
-        files.append(ReadFile(path, read_file(path, tmp_path / name)))
-    made = store_read_files(fusescope.database, TraceStore((tmp_path / "traces").as_uri()), files)
-    visit(page, f"/comparison?id={made.comparison_id}")
+    visit(page, f"/comparison?id={_stored(fusescope, tmp_path, drafts).id}")
     expect(page.locator(".fs-answer")).to_have_text("The kernels of host and only cannot be told.")
     expect(page.get_by_text("No GPU kernel is recorded in this file.")).to_be_visible()
     expect(page.get_by_test_id("stException")).to_have_count(0)
