@@ -14,7 +14,8 @@ from app.charts.samples import has_samples, samples_figure
 from app.charts.visit_tables import first_visits_html
 from app.comparison.choice import Choice
 from app.markup import link, page, section
-from app.timeline.component import Lane, timelines
+from app.timeline.component import timelines
+from app.timeline.lane import Lane
 from app.timeline.opened import url_of_run
 from app.traces.beside import query
 from db.trace_comparisons import RUN

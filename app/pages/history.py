@@ -9,12 +9,13 @@ import streamlit as st
 from app import addresses, context
 from app.markup import link, page, prose, title
 from app.pages import comparison_list, paging, run_list, trace_list
+from app.traces.beside import LIST as TRACES
 from db import history, imports
 from db.views import HistoryFilter, ImportStatus, JobStatus
 from profiles.results import RunStatus
 
 ANY = "any"
-COMPARISONS, RUNS, TRACES = "Comparisons", "Runs", "Traces"
+COMPARISONS, RUNS = "Comparisons", "Runs"
 STATES = {COMPARISONS: JobStatus, RUNS: RunStatus, TRACES: ImportStatus}
 LISTS = {COMPARISONS: comparison_list.show, RUNS: run_list.show, TRACES: trace_list.show}
 SINCE = {"any time": None, "24 hours": 1, "7 days": 7, "30 days": 30, "365 days": 365}

@@ -13,8 +13,6 @@ from app.timeline.beside import beside
 from app.timeline.lane import Lane
 from app.timeline.whole import read_ahead
 
-__all__ = ["Lane", "timelines"]
-
 NAME = "fusescope_timelines"
 WHOLE = "whole"
 CANVAS = Path(__file__).parent / "canvas"

@@ -9,7 +9,8 @@ import streamlit as st
 from app.comparison.choice import Choice
 from app.comparison.panels import HINT, keep_view, pick_lanes
 from app.markup import page, section
-from app.timeline.component import Lane, timelines
+from app.timeline.component import timelines
+from app.timeline.lane import Lane
 from app.timeline.opened import url_of_trace
 from db.views import ComparedTrace
 from profiles.comparison.figures import count, prose_time
