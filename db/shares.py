@@ -6,6 +6,7 @@ import hashlib
 import secrets
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import TypeVar
 
 import msgspec
 from sqlalchemy import ColumnElement, and_, or_, select, update
@@ -18,6 +19,10 @@ from db.models import ComparisonRow, ShareLinkRow
 from db.session import Database
 from db.views import ComparedRun, ComparedTrace, ComparisonView, ShareLink, ViewState
 from profiles.results import Run
+from profiles.trace.contents import TraceContents
+from profiles.trace.summary import TraceSummary
+
+Told = TypeVar("Told", TraceSummary | None, TraceContents | None)
 
 TOKEN_BYTES = 24  # 192 bits
 COMPARISON = "comparison"
@@ -160,7 +165,13 @@ def _without_host(entry: ComparedRun) -> ComparedRun:
 
 
 def _trace_without_host(trace: ComparedTrace) -> ComparedTrace:
-    if trace.contents is None or trace.contents.rank is None:
-        return trace
-    nameless = msgspec.structs.replace(trace.contents.rank, host=None)
-    return replace(trace, contents=msgspec.structs.replace(trace.contents, rank=nameless))
+    imported = trace.imported and replace(trace.imported, summary=_rank_without_host(trace.imported.summary))
+    summary, contents = _rank_without_host(trace.summary), _rank_without_host(trace.contents)
+    return replace(trace, imported=imported, summary=summary, contents=contents)
+
+
+def _rank_without_host(told: Told) -> Told:
+    """Of a summary or contents: what a recording says of its rank stands in both."""
+    if told is None or told.rank is None:
+        return told
+    return msgspec.structs.replace(told, rank=msgspec.structs.replace(told.rank, host=None))
