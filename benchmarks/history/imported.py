@@ -17,11 +17,11 @@ from tempfile import TemporaryDirectory
 import msgspec
 
 from benchmarks.history.made import DEVICES, renamed
-from db import comparisons
 from db.import_claims import claim_import, finish_import
 from db.imports import NewImport, register_import
 from db.session import Database
 from db.store import TraceStore
+from db.trace_comparisons import compare_traces
 from db.traces import ReadTrace, read_file
 from profiles.trace.errors import TraceError
 
@@ -41,7 +41,7 @@ def import_traces(db: Database, count: int, *, seed: int = 0) -> None:
             name = f"{seed}_{number:04}_{file_name}"
             import_id = _import(db, TraceStore(directory), name, _varied(read, chance))
             if last is not None and number % COMPARED == 1:
-                comparisons.compare_traces(db, [("import", last), ("import", import_id)], name=f"Traces {number}")
+                compare_traces(db, [("import", last), ("import", import_id)], name=f"Traces {number}")
             last = import_id
 
 
