@@ -18,7 +18,7 @@ from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
 
-Reading = Callable[[Path], int]
+Reading = Callable[[Path], int | None]
 
 
 def fusescope() -> Reading:

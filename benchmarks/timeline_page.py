@@ -89,7 +89,7 @@ def _drawn(page: Page, *, since: float) -> float:
         timeout=60_000,
     )
     marks = page.evaluate("(name) => performance.getEntriesByName(name).map((mark) => mark.startTime)", DRAWN)
-    return (min(mark for mark in marks if mark > since) - since) / 1e3
+    return float(min(mark for mark in marks if mark > since) - since) / 1e3
 
 
 def _store(directory: Path, slices: int, times: int) -> list[int]:

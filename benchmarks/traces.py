@@ -125,7 +125,7 @@ def _columns(runs: list[dict[str, Any]]) -> str:
 
 
 def _median(runs: list[dict[str, Any]], key: str) -> float:
-    return statistics.median(run[key] for run in runs)
+    return float(statistics.median(run[key] for run in runs))
 
 
 def _printed(command: list[str]) -> str:

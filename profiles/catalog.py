@@ -195,7 +195,7 @@ DECODER_PREFILL = Operation(
     ),
 )
 
-OPERATIONS = (ATTENTION, SWIGLU, RESIDUAL_RMS_NORM, DECODER_PREFILL)
+OPERATIONS: tuple[Operation, ...] = (ATTENTION, SWIGLU, RESIDUAL_RMS_NORM, DECODER_PREFILL)
 
 
 def operation(name: str) -> Operation:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -57,14 +57,14 @@ def filters(states: tuple[str, ...]) -> Iterator[tuple[str, HistoryFilter]]:
     yield "since 30 days", HistoryFilter(since=month)
     for state in states:
         yield state, HistoryFilter(status=state)
-    chosen = {"operation": "attention", "device_name": "NVIDIA H200", "status": states[0], "since": month}
-    yield "every filter", HistoryFilter(**chosen)
+    chosen = HistoryFilter(operation="attention", device_name="NVIDIA H200", status=states[0], since=month)
+    yield "every filter", chosen
     yield "a name", HistoryFilter(search="upgrade 12")
     yield "a variant", HistoryFilter(search="@compile-max")
     yield "a rare kernel", HistoryFilter(search="fmha_cutlassF")
     yield "a common kernel", HistoryFilter(search="elementwise_kernel")
     yield "no hit", HistoryFilter(search="nowhere to be found")
-    yield "every filter and a kernel", HistoryFilter(search="fmha", **chosen)
+    yield "every filter and a kernel", replace(chosen, search="fmha")
 
 
 def _history(db: Database, name: str, listed: List) -> Iterator[Asked]:

@@ -10,9 +10,9 @@ from benchmarks.method.measured import measured
 from profiles.job import TrialRequest
 from profiles.plan import CachePolicy, Plan
 from profiles.results import Run
-from profiles.workload import DType, Workload
+from profiles.workload import AxisValue, DType, Workload
 
-AXES = {
+AXES: dict[str, dict[str, AxisValue]] = {
     "attention": {
         "batch": 8, "heads": 16, "kv_heads": 16, "seq_q": 2048, "seq_kv": 2048, "head_dim": 64, "causal": True,
     },

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
 from typing import Any
@@ -13,6 +13,7 @@ import torch
 
 from profiles.comparison.verdicts import Pair, Side, comparisons
 from profiles.measure import call_time, timing
+from profiles.measure.candidate import Candidate
 from profiles.measure.timing import time_functions
 from profiles.plan import Plan
 from profiles.results import Metric, Run, RunStatus
@@ -50,12 +51,16 @@ def timed(
 def principal_alone(*, warm: bool) -> Iterator[None]:
     """Within: no graphs are captured, since verdicts are by the principal time; functions that are `warm` from a moment
     ago are called for 50 ms before they are timed again, not for 300."""
-    usual, timing._capturable = timing._capturable, lambda _: []
+    usual, timing._capturable = timing._capturable, _none
     warm_up_s, call_time.WARM_UP_S = call_time.WARM_UP_S, STILL_WARM_S if warm else call_time.WARM_UP_S
     try:
         yield
     finally:
         timing._capturable, call_time.WARM_UP_S = usual, warm_up_s
+
+
+def _none(candidates: Sequence[Candidate]) -> list[Candidate]:  # noqa: ARG001 - in another's place
+    return []
 
 
 def compared(before: Metric, after: Metric, plan: Plan) -> VariantComparison:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch._C._autograd import DeviceType
 from torch.profiler import ProfilerActivity, profile
 
 from benchmarks.method.works import cycles_per_us
@@ -44,6 +45,6 @@ def kernel_durations(profiler: profile) -> list[int]:
     found = [
         (event.start_ns(), event.duration_ns())
         for event in results.kineto_results.events()
-        if event.device_type() == torch.autograd.DeviceType.CUDA and "Sync" not in event.name()
+        if event.device_type() == DeviceType.CUDA and "Sync" not in event.name()
     ]
     return [duration for _, duration in sorted(found)]

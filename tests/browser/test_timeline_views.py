@@ -49,7 +49,7 @@ def ladder(fusescope: Running, tmp_path_factory: pytest.TempPathFactory) -> JobV
 def imported(fusescope: Running, tmp_path_factory: pytest.TempPathFactory) -> int:
     """A comparison of two recorded traces; that of the first puts its gaps in doubt."""
     directory = tmp_path_factory.mktemp("imported")
-    files = []
+    files: list[Path] = []
     for recorded, name in (("cuda_naive.json.gz", "cuda_naive"), ("cuda_sdpa_flash.json.gz", EVIL)):
         path = directory / f"{name}.json.gz"
         read = read_file(RECORDED / recorded, tmp_path_factory.mktemp("read"))

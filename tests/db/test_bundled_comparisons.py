@@ -35,7 +35,7 @@ def timed(variant: str, time_ns: float) -> Run:
 def test_an_export_says_the_same_of_the_variants_as_the_bundle_that_was_imported(
     sqlite_database: Database, tmp_path: Path, twins: bool
 ) -> None:
-    runs = (timed("naive", 2000.0), timed("naive_inplace", 1000.0))
+    runs: tuple[Run, ...] = (timed("naive", 2000.0), timed("naive_inplace", 1000.0))
     if twins:
         runs = tuple(msgspec.structs.replace(run, twin=run.metrics) for run in runs)
     trial = Trial(workload=attention(), runs=runs)

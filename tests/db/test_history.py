@@ -1,4 +1,5 @@
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import msgspec
 import pytest
@@ -85,7 +86,7 @@ def test_several_workloads_are_named_by_the_first(database: Database) -> None:
         ({"since": datetime.now(UTC) - timedelta(hours=1)}, ["Mine", "Norms", "Broken 100%", "Ladder"]),
     ],
 )
-def test_filters_of_comparisons(filled: Database, wanted: dict, expected: list[str]) -> None:
+def test_filters_of_comparisons(filled: Database, wanted: dict[str, Any], expected: list[str]) -> None:
     assert names(filled, **wanted) == expected
 
 
@@ -104,7 +105,7 @@ def test_filters_of_comparisons(filled: Database, wanted: dict, expected: list[s
         ({"since": datetime.now(UTC) + timedelta(hours=1)}, set()),
     ],
 )
-def test_filters_of_runs(filled: Database, wanted: dict, expected: set[str]) -> None:
+def test_filters_of_runs(filled: Database, wanted: dict[str, Any], expected: set[str]) -> None:
     assert variants(filled, **wanted) == expected
 
 

@@ -10,7 +10,7 @@ from db.session import Database
 from db.trials import claim_trial, finish_trial, trial
 from db.views import JobStatus, TrialStatus
 from profiles.job import JobError, JobRequest, TrialRequest
-from profiles.results import RunStatus
+from profiles.results import Run, RunStatus
 from tests.db.examples import (
     CPU,
     RAN_OUT,
@@ -77,7 +77,7 @@ def test_a_job_is_running_while_any_trial_is_open_and_done_at_the_end(database: 
         ((failed("naive"), refused("sdpa_flash")), JobStatus.FAILED),
     ],
 )
-def test_a_job_without_any_success_has_failed(database: Database, runs: tuple, status: JobStatus) -> None:
+def test_a_job_without_any_success_has_failed(database: Database, runs: tuple[Run, ...], status: JobStatus) -> None:
     assert job(database, measure(database, *runs).id).status is status
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from profiles.comparison.entry import State, entries_of, letters, sections, state
+from profiles.comparison.entry import MeasuredEntry, State, entries_of, letters, sections, state
 from profiles.comparison.speed import By, baseline, chosen, offered
 from profiles.comparison.table import completeness, rows
 from profiles.results import FailureKind, Metric, Results, Run, RunStatus, Trial
@@ -15,7 +15,7 @@ from tests.profiles.comparison.waiting import Waiting
 
 
 def test_baseline_is_first_then_the_fastest_then_what_has_no_figures() -> None:
-    entries = (
+    entries: tuple[MeasuredEntry | Waiting, ...] = (
         *ladder(refused("x", "no"), failed("y", FailureKind.CRASHED, "signal 11")),
         Waiting("J", "z"),
         Waiting("K", "lost", pending=False),
@@ -81,7 +81,11 @@ def test_cpu_has_no_gpu_time_to_choose() -> None:
 
 
 def test_completeness_counts_every_state_and_the_numbers_in_doubt() -> None:
-    counts = completeness((*ladder(refused("x", "no"), failed("y", FailureKind.TIMEOUT, "60 s")), Waiting("J", "z")))
+    entries: tuple[MeasuredEntry | Waiting, ...] = (
+        *ladder(refused("x", "no"), failed("y", FailureKind.TIMEOUT, "60 s")),
+        Waiting("J", "z"),
+    )
+    counts = completeness(entries)
     assert (counts.measured, counts.refused, counts.failed, counts.pending, counts.doubtful) == (7, 1, 1, 1, 1)
     assert counts.total == 10
 

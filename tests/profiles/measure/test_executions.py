@@ -81,7 +81,10 @@ def test_executions_of_one_function_do_not_share_the_recompile_limit() -> None:
     functions = [executed(double, Execution.COMPILE, inputs=None, device=CPU).function for _ in range(2)]
     assert functions[0] is functions[1]
     others = executed(double, Execution.COMPILE_MAX_AUTOTUNE, inputs=None, device=CPU).function
-    codes = [function._torchdynamo_orig_callable.__code__ for function in (functions[0], others)]
+    codes = [
+        function._torchdynamo_orig_callable.__code__  # type: ignore[attr-defined]
+        for function in (functions[0], others)
+    ]
     assert codes[0] is not codes[1]
     assert codes[0] is not double.__code__
     assert codes[0] == double.__code__

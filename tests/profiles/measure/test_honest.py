@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import msgspec
 import pytest
 import torch
@@ -80,7 +82,7 @@ def _all_pass(case: Workload, names: tuple[str, ...]) -> None:
     ],
     ids=["swiglu-bf16", "norm-fp32", "attention-fp16"],
 )
-def test_compiled_code_that_rounds_elsewhere(function: object, case: Workload) -> None:
+def test_compiled_code_that_rounds_elsewhere(function: Callable[..., object], case: Workload) -> None:
     bench = Bench(case)
     found = bench.check(torch.compile(function, fullgraph=True, dynamic=False))
     assert found.passed, found.reason

@@ -232,7 +232,7 @@ def test_a_killed_fork_names_the_signal() -> None:
 
 
 def test_an_error_of_ours_is_told_before_the_fork_ends(capfd: pytest.CaptureFixture[str]) -> None:
-    death, heard = forked(lambda _: {}["x"])
+    death, heard = forked(lambda _: dict[str, None]()["x"])
     assert death is None
     assert heard == [Trouble(message="KeyError: 'x'", kind=FailureKind.INTERNAL)]
     assert "KeyError" in capfd.readouterr().err

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -62,12 +63,14 @@ def alike(*shape: int, dtype: torch.dtype = HALF) -> Callable[[], tuple[Tensor, 
 
 
 def grouped_in(dtype: torch.dtype) -> Callable[[], tuple[Tensor, Tensor, Tensor]]:
-    return lambda: (draw(2, 8, 64, 64, dtype=dtype), *(draw(2, 2, 64, 64, dtype=dtype) for _ in range(2)))
+    draw_kv = partial(draw, 2, 2, 64, 64, dtype=dtype)
+    return lambda: (draw(2, 8, 64, 64, dtype=dtype), draw_kv(), draw_kv())
 
 
 def across() -> tuple[Tensor, Tensor, Tensor]:
     """Their last dimension is not the contiguous one."""
-    return tuple(draw(2, 4, 64, 64).transpose(-1, -2) for _ in range(3))
+    q, k, v = (draw(2, 4, 64, 64).transpose(-1, -2) for _ in range(3))
+    return q, k, v
 
 
 def wide_values() -> tuple[Tensor, Tensor, Tensor]:
@@ -225,11 +228,13 @@ def run(
     """What was heard in five calls on each of the inputs, what a call of the last then launches, and the outputs."""
     subject = executed(function, execution, inputs=inputs[0], device=torch.device("cuda"))
     assert subject.watch is not None
-    outputs = []
+    outputs: list[Tensor] = []
     with subject.watch:
         for one in inputs:
             for _ in range(5):
-                outputs.append(subject.function(one).clone())
+                output = subject.function(one)
+                assert isinstance(output, Tensor)
+                outputs.append(output.clone())
         seen = kernels_of(lambda: subject.function(inputs[-1]))
     return subject.watch, seen, outputs
 

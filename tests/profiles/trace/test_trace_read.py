@@ -248,7 +248,7 @@ def test_impossible_records_are_set_aside_and_counted(draft: Draft, read_draft: 
 
 
 def test_records_of_the_wrong_shape_are_left_out_and_counted(two_kernels: Draft, read_draft: ReadDraft) -> None:
-    two_kernels.events += ["no event", 7, None, {"ph": "X", "cat": "kernel", "name": ["a"], "ts": 1, "dur": 1}]  # type: ignore[list-item]
+    two_kernels.events += ["no event", 7, None, {"ph": "X", "cat": "kernel", "name": ["a"], "ts": 1, "dur": 1}]
     trace = read_draft(two_kernels)
     assert _kernels(trace) == 2
     assert trace.records == 8

@@ -236,7 +236,8 @@ def aligned(one: Sequence[int], other: Sequence[int]) -> Aligned:
 
 def best_alignments(one: Sequence[int], other: Sequence[int]) -> tuple[int, list[tuple[tuple[int, int], ...]]]:
     """All of the highest worth, found by trying every one."""
-    best, found = 0, [()]
+    best = 0
+    found: list[tuple[tuple[int, int], ...]] = [()]
 
     def go(at: int, column: int, total: int, pairs: tuple[tuple[int, int], ...]) -> None:
         nonlocal best, found
