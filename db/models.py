@@ -38,6 +38,7 @@ from profiles.worker import Capabilities
 from profiles.workload import Workload
 
 Key = BigInteger().with_variant(Integer, "sqlite")  # SQLite numbers its rows only by INTEGER
+GIVEN_ONCE = {"sqlite_autoincrement": True}  # else SQLite gives the number of the last row again once it is deleted
 Digest = String(64)
 
 
@@ -136,6 +137,15 @@ class RunRow(Row):
     measured_at: Mapped[datetime] = mapped_column(Moment, default=now(), index=True)
 
 
+class RunArtefactRow(Row):
+    """A text file that a run's record names: it stays in the trace store."""
+
+    __tablename__ = "run_artefact"
+
+    run_id: Mapped[int] = mapped_column(ForeignKey("run.id"), primary_key=True)
+    sha256: Mapped[str] = mapped_column(Digest, primary_key=True, index=True)
+
+
 class MetricRow(Row):
     __tablename__ = "metric"
 
@@ -193,14 +203,17 @@ class KernelStatRow(Row):
 class TraceRow(Row):
     """A recorded timeline. The raw file lies in the trace store under its SHA-256; the slices in `timeline_chunk`.
 
-    `contents` is what it is compared by; None for one that was stored before there was such a thing."""
+    `raw_removed_at` is since when its raw file is gone, because it was kept long enough; one that comes again counts
+    as stored anew. `contents` is what it is compared by; None for one that was stored before there was such a thing."""
 
     __tablename__ = "trace"
+    __table_args__ = (Index("ix_trace_raw_removed_at_stored_at", "raw_removed_at", "stored_at"), GIVEN_ONCE)
 
     id: Mapped[int] = mapped_column(Key, primary_key=True)
     sha256: Mapped[str] = mapped_column(Digest, unique=True)
     size_bytes: Mapped[int] = mapped_column(BigInteger)
     slices: Mapped[int] = mapped_column(BigInteger)
+    raw_removed_at: Mapped[datetime | None] = mapped_column(Moment)
     health: Mapped[tuple[Finding, ...]] = mapped_column(Json(tuple[Finding, ...]))
     summary: Mapped[TraceSummary] = mapped_column(Json(TraceSummary))
     tables: Mapped[TimelineTables] = mapped_column(Json(TimelineTables), deferred=True)
@@ -248,7 +261,7 @@ class ImportedTraceRow(Row):
     __tablename__ = "imported_trace"
     __table_args__ = (
         Index("ix_imported_trace_status_lease_until", "status", "lease_until"),
-        {"sqlite_autoincrement": True},  # else SQLite gives the number of the last one away again when it is deleted
+        GIVEN_ONCE,
     )
 
     id: Mapped[int] = mapped_column(Key, primary_key=True)
@@ -275,6 +288,7 @@ class ComparisonRow(Row):
     """`kind` says what it shows: entries, which are of runs, or traces."""
 
     __tablename__ = "comparison"
+    __table_args__ = GIVEN_ONCE
 
     id: Mapped[int] = mapped_column(Key, primary_key=True)
     job_id: Mapped[int | None] = mapped_column(ForeignKey("job.id"), unique=True)
@@ -322,6 +336,7 @@ class ShareLinkRow(Row):
     """
 
     __tablename__ = "share_link"
+    __table_args__ = GIVEN_ONCE
 
     id: Mapped[int] = mapped_column(Key, primary_key=True)
     token_hash: Mapped[str] = mapped_column(Digest, unique=True)

@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 from db.errors import Unstorable
 from db.insertion import insert_new
 from db.kernels import kernel_ids
-from db.models import EnvironmentRow, KernelRow, KernelStatRow, MetricRow, RunRow, TrialRow
+from db.models import EnvironmentRow, KernelRow, KernelStatRow, MetricRow, RunArtefactRow, RunRow, TrialRow
 from db.records import RunRecord
 from profiles import identity
 from profiles.environment import Environment
@@ -49,6 +49,8 @@ def insert_run(
     session.add_all(_metric_rows(row.id, run.metrics))
     ids = kernel_ids(session, {kernel.name: kernel.role for kernel in run.kernels})
     session.add_all(_stat_rows(row.id, run.kernels, ids))
+    named = dict.fromkeys(artefact.sha256 for artefact in run.artefacts)
+    session.add_all(RunArtefactRow(run_id=row.id, sha256=sha256) for sha256 in named)
     return row.id
 
 

@@ -77,14 +77,21 @@ class Database:
     def _migrate(self, move: Literal["upgrade", "downgrade"], revision: str) -> None:
         from alembic import command  # noqa: PLC0415 - slow to load, and seldom needed
         from alembic.config import Config  # noqa: PLC0415
+        from alembic.runtime.migration import MigrationContext  # noqa: PLC0415
 
         config = Config()
         config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
-        with self._writing.begin() as connection:
+        with self._writing.connect() as connection, _without_references(connection), connection.begin():
             if connection.dialect.name == "postgresql":
                 connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": MIGRATION_LOCK})
             config.attributes["connection"] = connection
+            before = MigrationContext.configure(connection).get_current_heads()
             getattr(command, move)(config, revision)
+            if (
+                connection.dialect.name == "sqlite"
+                and MigrationContext.configure(connection).get_current_heads() != before
+            ):
+                _check_references(connection)
 
 
 def open_database(url: str) -> Database:
@@ -140,6 +147,34 @@ def _configure_connection(connection: DBAPIConnection, _entry: ConnectionPoolEnt
         "foreign_keys = ON",
     ):
         cursor.execute(f"PRAGMA {pragma}")
+    cursor.close()
+
+
+@contextmanager
+def _without_references(connection: Connection) -> Iterator[None]:
+    """SQLite makes a table anew by dropping it, which the rows that refer to it forbid. It stops looking at them only
+    between two transactions; what a migration leaves is checked at its end."""
+    if connection.dialect.name != "sqlite":
+        yield
+        return
+    _tell(connection, "foreign_keys = OFF")
+    try:
+        yield
+    finally:
+        _tell(connection, "foreign_keys = ON")
+
+
+def _check_references(connection: Connection) -> None:
+    """DatabaseError where a row refers to one that is not there: then nothing of the migration stays."""
+    broken = connection.exec_driver_sql("PRAGMA foreign_key_check").first()
+    if broken is not None:
+        raise DatabaseError(f"row {broken[1]} of {broken[0]} refers to a row of {broken[2]} that is not there")
+
+
+def _tell(connection: Connection, pragma: str) -> None:
+    """Past SQLAlchemy, which would begin a transaction."""
+    cursor = connection.connection.cursor()
+    cursor.execute(f"PRAGMA {pragma}")
     cursor.close()
 
 

@@ -108,8 +108,7 @@ def _columns(body: bytes, opened: Opened, *, packed: bool) -> Response:
 
 
 def _kept(opened: Opened) -> dict[str, str]:
-    """A browser may keep it, and asks each time whether it still is of that trace: SQLite gives the number of one that
-    was deleted to the next, and a link that was revoked opens nothing more."""
+    """A browser may keep it, and asks each time whether it still may: a trace may be deleted, a link be revoked."""
     return {"Cache-Control": "private, no-cache", "ETag": f'W/"{opened.trace.sha256}-{STARTED}"'}
 
 
