@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from benchmarks.method.measured import measured
+from benchmarks.method.measured import Spent, measured
 from profiles.comparison.verdicts import Pair, Side, comparisons
 from profiles.job import TrialRequest
 from profiles.plan import CachePolicy, Plan
@@ -35,12 +35,14 @@ def _trial(device: torch.device, rows: int, width: int) -> dict[str, Any]:
         dtype=DType.BF16 if on_gpu else DType.FP32,
     )
     plan = Plan(cache=CachePolicy.COLD if on_gpu else CachePolicy.WARM, budget_s=BUDGET_S)
+    request, spent = TrialRequest(workload=workload, variants=VARIANTS), Spent()
     start = time.monotonic()
-    runs = measured(TrialRequest(workload=workload, variants=VARIANTS), device=device, plan=plan)
+    runs = measured(request, device=device, plan=plan, on_progress=spent.hear)
     return {
         "rows": rows,
         "width": width,
         "seconds": round(time.monotonic() - start, 1),
+        "seconds_by_phase": spent.seconds(),
         "status": {one.variant: str(one.status) for one in runs},
         "verdicts": _verdicts(runs, plan, "gpu_time" if on_gpu else "call_time"),
     }
