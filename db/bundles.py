@@ -16,7 +16,14 @@ from sqlalchemy.orm import Session
 from db.bundle_export import bundled
 from db.bundled_artefacts import fetch_artefacts, named_artefacts, store_artefacts
 from db.bundled_results import ImportedRun, check_results, insert_results
-from db.bundled_traces import read_new_traces, store_traces
+from db.bundled_traces import (
+    fetch_traces,
+    keep_known_traces,
+    missing_traces,
+    named_traces,
+    read_new_traces,
+    store_traces,
+)
 from db.comparisons import find_comparison, insert_comparison
 from db.locking import one_import_at_a_time
 from db.models import EntryRow, RunRow, TrialRow
@@ -24,27 +31,32 @@ from db.session import Database
 from db.store import TraceStore
 from db.views import ComparisonKind, ViewState
 from profiles.bundle import BundledComparison, BundleError, read_bundle, write_bundle
-from profiles.results import Results
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportOutcome:
-    """`comparison_ids`: the bundle's comparison, also where it was there before."""
+    """`comparison_ids`: the bundle's comparison, also where it was there before. `traces_missing` counts traces that
+    runs name and that are neither in the bundle nor here; `raw_returned` those whose raw file was no longer kept here,
+    and is again."""
 
     comparison_ids: tuple[int, ...]
     runs_new: int
     runs_known: int
+    traces_missing: int
+    raw_returned: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExportOutcome:
     """`left_out` counts entries that have no run yet, or no machine that they were measured on; `traces_missing` and
-    `artefacts_missing` the files that the store does not hold (any more)."""
+    `artefacts_missing` the files that the store does not hold (any more); `traces_removed` those of the missing traces
+    that were kept as long as this server keeps raw traces."""
 
     runs: int
     left_out: int
     traces: int
     traces_missing: int
+    traces_removed: int
     artefacts: int
     artefacts_missing: int
 
@@ -58,18 +70,27 @@ def import_bundle(db: Database, store: TraceStore, path: Path, *, created_by: st
         traces = read_new_traces(db, bundle, Path(directory))
         with db.begin() as session:
             one_import_at_a_time(session)
+            raw_returned = keep_known_traces(session, store, bundle, Path(directory))
             store_traces(session, store, traces)
             store_artefacts(store, bundle, Path(directory))
             runs = insert_results(session, bundle.results)
             shown = [runs.stored[entry.results, entry.trial, entry.run] for entry in bundle.comparison.entries]
+            traces_missing = missing_traces(session, bundle.results)
             comparison_id = _same_comparison(session, shown)
             if comparison_id is None:
                 comparison_id = _new_comparison(session, bundle.comparison, shown, created_by)
-    return ImportOutcome(comparison_ids=(comparison_id,), runs_new=runs.new, runs_known=runs.known)
+    return ImportOutcome(
+        comparison_ids=(comparison_id,),
+        runs_new=runs.new,
+        runs_known=runs.known,
+        traces_missing=traces_missing,
+        raw_returned=raw_returned,
+    )
 
 
 def export_comparison(db: Database, store: TraceStore, comparison_id: int, path: Path) -> ExportOutcome:
-    """Write a comparison, with the traces of its runs, as a bundle. BundleError where it has nothing measured yet."""
+    """Write a comparison, with the raw traces of its runs that are kept, as a bundle; what else it says of the others'
+    traces stays in the results. BundleError where it has nothing measured yet."""
     with db.read() as session:
         view = find_comparison(session, comparison_id)
         if view.kind is ComparisonKind.TRACES:
@@ -82,11 +103,10 @@ def export_comparison(db: Database, store: TraceStore, comparison_id: int, path:
     content = bundled(view, presets)
     if not content.results:
         raise BundleError(f"nothing is measured in comparison {comparison_id} yet: there is nothing to export")
-    wanted, wanted_artefacts = _traces(content.results), named_artefacts(content.results)
+    wanted, wanted_artefacts = named_traces(content.results), named_artefacts(content.results)
+    removed = {entry.run.trace for entry in view.entries if entry.run is not None and entry.raw_removed_at is not None}
     with TemporaryDirectory(prefix="fusescope-") as directory:
-        raw = {sha256: Path(directory) / sha256 for sha256 in wanted if store.holds(sha256)}
-        for sha256, target in raw.items():
-            store.fetch(sha256, target)
+        raw = fetch_traces(store, wanted, Path(directory))
         artefacts = fetch_artefacts(store, wanted_artefacts, Path(directory))
         write_bundle(path, content.results, raw, artefacts=artefacts, comparison=content.comparison)
     return ExportOutcome(
@@ -94,6 +114,7 @@ def export_comparison(db: Database, store: TraceStore, comparison_id: int, path:
         left_out=content.left_out,
         traces=len(raw),
         traces_missing=len(wanted) - len(raw),
+        traces_removed=len((wanted - set(raw)) & removed),
         artefacts=len(artefacts),
         artefacts_missing=len(wanted_artefacts) - len(artefacts),
     )
@@ -124,7 +145,3 @@ def _new_comparison(
         created_by=created_by,
         view=ViewState(base=view.base, by=view.by, lanes=view.lanes, zoom=view.zoom),
     )
-
-
-def _traces(results: Iterable[Results]) -> set[str]:
-    return {run.trace for one in results for trial in one.trials for run in trial.runs if run.trace is not None}

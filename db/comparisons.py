@@ -106,8 +106,9 @@ def _status(session: Session, job_id: int | None) -> JobStatus | None:
 
 
 def _entries(session: Session, comparison_id: int) -> tuple[ComparedRun, ...]:
+    of_trace = (TraceRow.slices, TraceRow.raw_removed_at)
     query = (
-        select(EntryRow, TrialRow, RunRow, EnvironmentRow.record, EnvironmentRow.ceilings, TraceRow.slices)
+        select(EntryRow, TrialRow, RunRow, EnvironmentRow.record, EnvironmentRow.ceilings, *of_trace)
         .join(TrialRow, TrialRow.id == EntryRow.trial_id)
         .outerjoin(RunRow, and_(RunRow.trial_id == EntryRow.trial_id, RunRow.variant == EntryRow.variant))
         .outerjoin(EnvironmentRow, EnvironmentRow.id == RunRow.environment_id)
@@ -131,8 +132,9 @@ def _entries(session: Session, comparison_id: int) -> tuple[ComparedRun, ...]:
             ceilings=ceilings,
             measured_at=row.measured_at if row is not None else None,
             has_timeline=bool(slices),
+            raw_removed_at=raw_removed_at,
         )
-        for entry, trial, row, environment, ceilings, slices in rows
+        for entry, trial, row, environment, ceilings, slices, raw_removed_at in rows
     )
 
 

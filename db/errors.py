@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 
 class NotFound(ValueError):  # noqa: N818 (a state, named as the caller reads it)
     """Nothing stored has that id."""
+
+
+class RawRemoved(NotFound):
+    """The raw file of a trace that is no longer kept, because it was stored long enough ago. The caller knows how long
+    that is."""
+
+    def __init__(self, what: str, removed_at: datetime) -> None:
+        super().__init__(f"the raw file of {what} was removed on {removed_at:%Y-%m-%d}")
+        self.removed_at = removed_at
 
 
 class IllegalMove(ValueError):  # noqa: N818 (a state, named as the caller reads it)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
@@ -29,11 +30,14 @@ def find_imports(session: Session, ids: Sequence[int]) -> dict[int, ImportedTrac
     )
     comparisons = dict(session.execute(shown).all())
     query = (
-        select(ImportedTraceRow, TraceRow.summary)
+        select(ImportedTraceRow, TraceRow.summary, TraceRow.raw_removed_at)
         .outerjoin(TraceRow, TraceRow.id == ImportedTraceRow.trace_id)
         .where(ImportedTraceRow.id.in_(ids))
     )
-    return {row.id: _view(row, summary, comparisons.get(row.id)) for row, summary in session.execute(query)}
+    return {
+        row.id: _view(row, summary, raw_removed_at, comparisons.get(row.id))
+        for row, summary, raw_removed_at in session.execute(query)
+    }
 
 
 def import_row(session: Session, import_id: int) -> ImportedTraceRow:
@@ -57,7 +61,9 @@ def _existing(row: ImportedTraceRow | None, import_id: int) -> ImportedTraceRow:
     return row
 
 
-def _view(row: ImportedTraceRow, summary: TraceSummary | None, comparison_id: int | None) -> ImportedTrace:
+def _view(
+    row: ImportedTraceRow, summary: TraceSummary | None, raw_removed_at: datetime | None, comparison_id: int | None
+) -> ImportedTrace:
     return ImportedTrace(
         id=row.id,
         name=row.name,
@@ -74,4 +80,5 @@ def _view(row: ImportedTraceRow, summary: TraceSummary | None, comparison_id: in
         submitted_at=row.submitted_at,
         started_at=row.started_at,
         ended_at=row.ended_at,
+        raw_removed_at=raw_removed_at,
     )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import msgspec
@@ -18,8 +18,10 @@ from db.clock import now
 from db.import_claims import queue_again
 from db.import_views import find_import, find_imports, locked_import_row
 from db.insertion import insert_new
+from db.locking import one_import_at_a_time
 from db.mentions import mentions
 from db.models import ImportedTraceRow, KernelRow, TraceKernelRow
+from db.raw_imports import keep_known
 from db.session import Database
 from db.store import TraceStore
 from db.trace_comparisons import IMPORT, add_import, insert_trace_comparison, renamed_comparisons
@@ -44,11 +46,13 @@ class NewImport(msgspec.Struct, frozen=True, kw_only=True):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Registered:
     """`known`: the bytes are an import already, and `spool` is not needed. A failed import is not `known`: it is read
-    again. `comparison_id` is what the import was put into, None where that was not wanted."""
+    again. `comparison_id` is what the import was put into, None where that was not wanted. `raw_returned`: the raw file
+    of a known import was no longer kept, and is again."""
 
     import_id: int
     known: bool
     comparison_id: int | None
+    raw_returned: bool = False
 
 
 def take_upload(
@@ -76,7 +80,7 @@ def take_upload(
     try:
         registered = register_import(db, new, comparison_id=comparison_id, alone=alone, submitted_by=submitted_by)
         needed = not registered.known
-        return registered
+        return replace(registered, raw_returned=registered.known and _keep_known(db, store, new))
     finally:
         if not needed:
             store.remove_waiting(new.spool)
@@ -148,6 +152,12 @@ def rename_import(db: Database, import_id: int, name: str) -> None:
         row = locked_import_row(session, import_id)  # before its comparisons, as all do that change both
         with renamed_comparisons(session, import_id):
             row.name = name.strip()[:LONGEST_NAME] or plain_name(row.file_name)
+
+
+def _keep_known(db: Database, store: TraceStore, new: NewImport) -> bool:
+    with db.begin() as session:
+        one_import_at_a_time(session)
+        return keep_known(session, store, new.sha256, lambda: store.keep_waiting(new.spool, new.sha256))
 
 
 def _registered(session: Session, new: NewImport, submitted_by: str | None) -> tuple[ImportedTraceRow, bool]:

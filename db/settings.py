@@ -1,7 +1,8 @@
-"""Where things are kept, read once from the environment; an address that cannot work is refused by name."""
+"""Where things are kept and how long, read once from the environment; what cannot work is refused by name."""
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,6 +13,8 @@ STATE = "FUSESCOPE_STATE"
 DATABASE_URL = "FUSESCOPE_DATABASE_URL"
 REDIS_URL = "FUSESCOPE_REDIS_URL"
 TRACES_URL = "FUSESCOPE_TRACES_URL"
+KEEP_RAW_DAYS = "FUSESCOPE_KEEP_RAW_DAYS"
+MOST_DAYS = 36_500
 SCHEMES = {
     DATABASE_URL: ("sqlite", "postgresql", "postgresql+psycopg"),
     REDIS_URL: ("redis", "rediss", "redis+socket", "unix"),
@@ -24,12 +27,14 @@ class SettingsError(ValueError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """`redis_url` is None where the embedded server is to be used."""
+    """`redis_url` is None where the embedded server is to be used, `keep_raw_days` where the raw files of traces are
+    kept for ever."""
 
     state: Path
     database_url: str
     redis_url: str | None
     traces_url: str
+    keep_raw_days: float | None = None
 
 
 def read_settings(environ: Mapping[str, str] = os.environ, *, state: Path | None = None) -> Settings:
@@ -40,6 +45,7 @@ def read_settings(environ: Mapping[str, str] = os.environ, *, state: Path | None
         database_url=_url(environ, DATABASE_URL) or f"sqlite:///{quote(str(directory / 'fusescope.db'))}",
         redis_url=_url(environ, REDIS_URL),
         traces_url=_text(environ, TRACES_URL) or f"file://{directory / 'traces'}",  # fsspec takes a path as it is
+        keep_raw_days=_days(environ, KEEP_RAW_DAYS),
     )
 
 
@@ -57,6 +63,22 @@ def _url(environ: Mapping[str, str], name: str) -> str | None:
         accepted = ", ".join(f"'{scheme}://…'" for scheme in SCHEMES[name])
         raise SettingsError(f"{name} is {_without_password(url)!r}; expected one of {accepted}")
     return url
+
+
+def _days(environ: Mapping[str, str], name: str) -> float | None:
+    text = _text(environ, name)
+    if text is None:
+        return None
+    try:
+        days = float(text)
+    except ValueError:
+        days = math.nan
+    if not 0 < days <= MOST_DAYS:
+        raise SettingsError(
+            f"{name} is {text[:40]!r}; expected a number of days above 0 and up to {MOST_DAYS:,}, such as 30 or 0.5; "
+            "unset, raw traces are kept for ever"
+        )
+    return days
 
 
 def _without_password(url: str) -> str:

@@ -9,7 +9,8 @@ from typing import BinaryIO
 from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
-from db.errors import NotFound
+from db.clock import now
+from db.errors import NotFound, RawRemoved
 from db.insertion import insert_new
 from db.kernels import kernel_ids
 from db.locking import one_import_at_a_time
@@ -30,9 +31,10 @@ TOLD_OF_KERNELS = ("short_name", "role", "calls", "total_ns", "min_ns", "p50_ns"
 
 @dataclass(frozen=True, slots=True)
 class StoredTrace:
-    """A trace that is stored: its raw file and its timeline."""
+    """A trace that is stored: its raw file and its timeline. `raw_returned`: the raw file was no longer kept before."""
 
     sha256: str
+    raw_returned: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,8 +58,8 @@ def save_trace(
 ) -> StoredTrace:
     """Keep a trace: first the raw file, whole or not at all, then the row with all its chunks in one transaction.
 
-    The same file twice is one trace. It takes turns with deletions of imports: one of the same file that was deleted
-    meanwhile took the file along.
+    The same file twice is one trace. It takes turns with all that removes raw files: the same one, of an import that
+    was deleted or stored long ago, may have gone meanwhile.
     """
     read = read_of(timeline, summary, contents)
     sha256 = store.put(path)
@@ -65,8 +67,9 @@ def save_trace(
         one_import_at_a_time(session)
         if not store.holds(sha256):
             store.put(path)
+        raw_returned = keep_raw(session, sha256)
         insert_trace(session, sha256, path.stat().st_size, read)
-    return StoredTrace(sha256)
+    return StoredTrace(sha256, raw_returned)
 
 
 def read_file(path: Path, directory: Path) -> ReadTrace:
@@ -80,9 +83,10 @@ def read_of(timeline: Timeline, summary: TraceSummary, contents: TraceContents |
 
 
 def insert_trace(session: Session, sha256: str, size_bytes: int, read: ReadTrace) -> int:
-    """The trace's id, after storing the rows of one whose raw file is stored. Of one that is there only contents that
-    it lacks are added."""
+    """The trace's id, after storing the rows of one whose raw file is stored. To one that is there only contents that
+    it lacks are added, and its file is kept. The caller holds the imports' lock."""
     if (known := _id(session, sha256)) is not None:
+        keep_raw(session, sha256)
         _add_contents(session, known, read.contents)
         return known
     values = {
@@ -103,6 +107,15 @@ def insert_trace(session: Session, sha256: str, size_bytes: int, read: ReadTrace
     session.flush()
     _add_contents(session, trace_id, read.contents)
     return trace_id
+
+
+def keep_raw(session: Session, sha256: str) -> bool:
+    """The raw file of a trace is stored, again or still, and kept from now on as that of a new one: whether it was no
+    longer kept. The caller holds the imports' lock."""
+    of_it = TraceRow.sha256 == sha256
+    removed_at = session.scalar(select(TraceRow.raw_removed_at).where(of_it))
+    session.execute(update(TraceRow).where(of_it).values(raw_removed_at=None, stored_at=now()))
+    return removed_at is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,11 +165,13 @@ def trace_summary(db: Database, run_id: int) -> TraceSummary | None:
 
 
 def open_raw(db: Database, store: TraceStore, run_id: int) -> BinaryIO:
-    """The raw trace of a run, as it was recorded. NotFound where there is none."""
+    """The raw trace of a run, as it was recorded. NotFound where there is none, RawRemoved where it is kept no more."""
     with db.read() as session:
         trace = _trace(session, run_id)
     if trace is None:
         raise NotFound(f"run {run_id} has no trace")
+    if trace.raw_removed_at is not None:
+        raise RawRemoved(f"the trace of run {run_id}", trace.raw_removed_at)
     return store.open(trace.sha256)
 
 

@@ -120,7 +120,7 @@ class ComparedRun:
     """One row of a comparison. `key` (A, B … Z, AA …) is fixed when the comparison is made.
 
     `run` is None while it is not measured yet; `trial_status` then says whether it still may be. `ceilings` are those
-    of the environment.
+    of the environment. `raw_removed_at`: since when the raw file of its trace is no longer kept.
     """
 
     key: str
@@ -135,6 +135,7 @@ class ComparedRun:
     measured_at: datetime | None
     has_timeline: bool
     ceilings: Ceilings | None = None
+    raw_removed_at: datetime | None = None
 
     @property
     def pending(self) -> bool:
@@ -165,6 +166,7 @@ class ImportedTrace:
     """A trace file from elsewhere. `name` is what people call it, `file_name` what it was called when it came.
 
     `trace_id` and `summary` are None until it is read; `comparison_id` is the first comparison that shows it.
+    `raw_removed_at`: since when its raw file is no longer kept.
     """
 
     id: int
@@ -182,6 +184,7 @@ class ImportedTrace:
     submitted_at: datetime
     started_at: datetime | None
     ended_at: datetime | None
+    raw_removed_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

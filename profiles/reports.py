@@ -107,22 +107,27 @@ class Compared(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Imported(msgspec.Struct, frozen=True, kw_only=True):
-    """What `fusescope import --json` prints for each bundle: how many of its runs are new, and how many were known."""
+    """What `fusescope import --json` prints for each bundle: how many of its runs are new, and how many were known; how
+    many traces its runs name that are neither in it nor here, and how many raw files are kept again."""
 
     file: str
     comparisons: tuple[int, ...]
     runs_new: int
     runs_known: int
+    traces_missing: int = 0
+    raw_returned: int = 0
 
 
 class ImportedTraceFile(msgspec.Struct, frozen=True, kw_only=True):
     """What `fusescope import --json` prints for each trace: `trace` is the imported trace's number, `known` whether its
-    bytes were imported before, `comparison` the one that shows the traces of this call."""
+    bytes were imported before, `raw_returned` whether its raw file was no longer kept and is again, `comparison` the
+    one that shows the traces of this call."""
 
     file: str
     trace: int
     known: bool
     comparison: int
+    raw_returned: bool = False
 
 
 class TraceWorker(msgspec.Struct, frozen=True, kw_only=True):
@@ -133,7 +138,8 @@ class TraceWorker(msgspec.Struct, frozen=True, kw_only=True):
 
 class Exported(msgspec.Struct, frozen=True, kw_only=True):
     """What `fusescope export --json` prints. `left_out` counts entries without a run, `traces_missing` and
-    `artefacts_missing` raw traces and files of generated code that are not kept any more."""
+    `artefacts_missing` raw traces and files of generated code that are not kept any more, `traces_removed` those of the
+    raw traces that were removed because this server keeps them for a limited time."""
 
     file: str
     comparison: int
@@ -144,6 +150,7 @@ class Exported(msgspec.Struct, frozen=True, kw_only=True):
     traces_missing: int
     artefacts: int = 0
     artefacts_missing: int = 0
+    traces_removed: int = 0
 
 
 class Reproduced(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,5 +1,5 @@
 """Sends trials and imported traces again whose worker fell silent or whose message was lost, removes files that nobody
-waits for, and says that this worker is there.
+waits for and raw traces that were kept long enough, and says that this worker is there.
 
 A thread of every worker's parent process; all changes are conditional, so that any number of them may run.
 """
@@ -20,6 +20,7 @@ from db.errors import DatabaseError
 from db.import_claims import expire_import_leases, stale_queued_imports
 from db.import_removal import FORGOTTEN_S, sweep_waiting
 from db.leases import expire_leases, stale_queued
+from db.retention import remove_old_raw
 from db.session import Database, open_database
 from db.settings import Settings
 from db.store import TraceStore
@@ -53,6 +54,7 @@ class Reaper:
         self._over = threading.Event()
         self._announced = False
         self._swept_at: float | None = None
+        self._removes_raw_at = 0.0
         self._thread = threading.Thread(target=self._run, name="reaper", daemon=True)
 
     def start(self) -> None:
@@ -86,11 +88,19 @@ class Reaper:
             announce(db, self._worker, self._capabilities)
             self._announced = True
         reap(db, self._settings, pace=self._pace)
+        self._remove_raw(db)
         self._sweep(db)
 
     def _leave(self, db: Database) -> None:
         if self._capabilities is not None:
             gone(db, self._worker)
+
+    def _remove_raw(self, db: Database) -> None:
+        """Some with every tick; a store that fails is asked again after a while."""
+        if self._settings.keep_raw_days is not None and time.monotonic() >= self._removes_raw_at:
+            self._removes_raw_at = time.monotonic() + SWEEP_S
+            remove_raw(db, self._settings, keep_days=self._settings.keep_raw_days)
+            self._removes_raw_at = 0.0
 
     def _sweep(self, db: Database) -> None:
         """Now and then: to list the files of an object store takes a while."""
@@ -128,13 +138,21 @@ def _reap_imports(db: Database, settings: Settings, *, pace: Pace) -> None:
         publish_import(settings, import_id)
 
 
+def remove_raw(db: Database, settings: Settings, *, keep_days: float) -> None:
+    """Remove some of the raw traces that are older than that."""
+    removed = remove_old_raw(db, TraceStore(settings.traces_url), keep_days=keep_days)
+    if removed:
+        log.info("%d raw traces removed, kept for %g days", removed, keep_days)
+
+
 def sweep(db: Database, settings: Settings, *, older_than_s: float = FORGOTTEN_S) -> None:
     """Remove what a crash left behind: uploads that broke off, files without a row, directories of killed readers."""
-    removed = sweep_waiting(db, TraceStore(settings.traces_url), older_than_s=older_than_s)
+    store = TraceStore(settings.traces_url)
+    removed = sweep_waiting(db, store, older_than_s=older_than_s)
     removed += sweep_uploads(settings.state, older_than_s=older_than_s)
     removed += sweep_readings(settings.state, older_than_s=older_than_s)
     if removed:
-        log.warning("%d forgotten files of imports removed", removed)
+        log.warning("%d forgotten files removed", removed)
 
 
 def _is_empty(settings: Settings, queue: str) -> bool:

@@ -20,7 +20,9 @@ from app import context, uploads
 from app.addresses import MOST_ID, identity
 from app.api.params import Id, Limit, Offset
 from app.api.wire import RequestError, answer, body, schemas
+from app.raw_files import removed_text
 from db import comparisons, imports, trace_comparisons
+from db.errors import RawRemoved
 from db.import_claims import retry_import
 from db.import_removal import Removed, delete_import
 from db.raw_imports import open_import
@@ -44,10 +46,11 @@ Text = Annotated[str | None, Query(max_length=200)]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Uploaded(ImportedTrace):
-    """`known`: these bytes were imported before, and that import is what is told here. `comparison_id` is the
-    comparison that this upload was put into."""
+    """`known`: these bytes were imported before, and that import is what is told here; `raw_returned`: its raw file was
+    no longer kept, and is again. `comparison_id` is the comparison that this upload was put into."""
 
     known: bool
+    raw_returned: bool
 
 
 class Kind(StrEnum):
@@ -171,9 +174,15 @@ def delete_trace(import_id: Id, comparisons: bool = False) -> Response:
 
 @router.get("/{import_id}/raw", responses={200: {"description": "the file as it came", "content": {"*/*": {}}}})
 def download_trace(import_id: Id) -> Response:
-    """404 where the file was not kept, as that of a failed import."""
-    store = TraceStore(context.settings().traces_url)
-    trace, file = open_import(context.database(), store, import_id)
+    """404 where the file was not kept, as that of a failed import; 410 where it was kept as long as this server keeps
+    raw traces."""
+    settings = context.settings()
+    try:
+        trace, file = open_import(context.database(), TraceStore(settings.traces_url), import_id)
+    except RawRemoved as error:
+        removed = removed_text(error.removed_at, keep_days=settings.keep_raw_days)
+        again = "import the same file again to keep it anew"
+        raise RequestError(410, f"the raw file of imported trace {import_id} was {removed}; {again}") from error
     headers = {"Content-Disposition": _attachment(trace.file_name), "Content-Length": str(trace.size_bytes)}
     return StreamingResponse(_blocks(file), media_type=_media_type(trace.file_name), headers=headers)
 
@@ -181,7 +190,8 @@ def download_trace(import_id: Id) -> Response:
 def _uploaded(taken: imports.Registered) -> Response:
     trace = imports.imported_trace(context.database(), taken.import_id)
     told = {name: getattr(trace, name) for name in trace.__dataclass_fields__}
-    uploaded = Uploaded(**{**told, "comparison_id": taken.comparison_id}, known=taken.known)
+    told["comparison_id"] = taken.comparison_id
+    uploaded = Uploaded(**told, known=taken.known, raw_returned=taken.raw_returned)
     return answer(uploaded, status=200 if taken.known else 202)
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from app.commands import stored
 from app.commands.command import Exit
 from app.commands.output import print_json
+from app.raw_files import removed_because
 from db.bundles import export_comparison
 from db.store import TraceStore
 from profiles.bundle import BundleError
@@ -37,23 +38,28 @@ def run(options: argparse.Namespace) -> Exit:
         traces_missing=outcome.traces_missing,
         artefacts=outcome.artefacts,
         artefacts_missing=outcome.artefacts_missing,
+        traces_removed=outcome.traces_removed,
     )
     if options.json:
         print_json(exported)
     else:
-        print("\n".join(_described(exported)))
+        print("\n".join(_described(exported, removed_because(at.settings.keep_raw_days))))
     return Exit.SUCCEEDED
 
 
-def _described(exported: Exported) -> list[str]:
+def _described(exported: Exported, removed_because: str) -> list[str]:
     files = [f"{count(exported.artefacts, 'file')} of generated code"] if exported.artefacts else []
     parts = [count(exported.runs, "run"), count(exported.traces, "trace"), *files, f"{mib(exported.size_bytes)} MiB"]
     what = ", ".join(parts)
     lines = [f"{exported.file}: comparison {exported.comparison}, {what}"]
     if exported.left_out:
         lines.append(f"left out, because they are not measured: {exported.left_out}")
+    if exported.traces_removed:
+        lines.append(f"raw traces that were removed, {removed_because}: {exported.traces_removed}")
+    if lost := exported.traces_missing - exported.traces_removed:
+        lines.append(f"raw traces that are not in the trace store: {lost}")
     if exported.traces_missing:
-        lines.append(f"traces that are not kept any more: {exported.traces_missing}")
+        lines.append("their runs are in the bundle with all numbers; where it is imported they have no timeline")
     if exported.artefacts_missing:
         lines.append(f"files of generated code that are not kept any more: {exported.artefacts_missing}")
     return lines

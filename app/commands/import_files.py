@@ -63,22 +63,34 @@ def _import_bundle(at: Stored, file: Path, *, as_json: bool) -> None:
         comparisons=tuple(outcome.comparison_ids),
         runs_new=outcome.runs_new,
         runs_known=outcome.runs_known,
+        traces_missing=outcome.traces_missing,
+        raw_returned=outcome.raw_returned,
     )
     if as_json:
         print_json(imported)
         return
     where = ", ".join(f"comparison {comparison}" for comparison in imported.comparisons)
     print(f"{imported.file}: {where}; {imported.runs_new} runs are new, {imported.runs_known} were known")
+    if imported.raw_returned:
+        print(f"raw traces that were no longer kept here, and are again: {imported.raw_returned}")
+    if imported.traces_missing:
+        print(f"traces that the bundle names and does not hold: {imported.traces_missing}; their runs have no timeline")
 
 
 def _import_traces(at: Stored, read: list[ReadFile], *, as_json: bool) -> None:
     outcome = store_read_files(at.database, TraceStore(at.settings.traces_url), read)
-    for file, import_id, known in zip(read, outcome.import_ids, outcome.known, strict=True):
+    told = zip(read, outcome.import_ids, outcome.known, outcome.raw_returned, strict=True)
+    for file, import_id, known, raw_returned in told:
         imported = ImportedTraceFile(
-            file=str(file.path), trace=import_id, known=known, comparison=outcome.comparison_id
+            file=str(file.path),
+            trace=import_id,
+            known=known,
+            comparison=outcome.comparison_id,
+            raw_returned=raw_returned,
         )
         if as_json:
             print_json(imported)
         else:
             state = "was known" if known else "is new"
+            state += ", its raw file is kept again" if raw_returned else ""
             print(f"{printable(imported.file)}: comparison {imported.comparison}; trace {imported.trace} {state}")

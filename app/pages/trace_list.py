@@ -13,6 +13,7 @@ from app.pages import links, selection
 from app.pages.comparison_list import compare_traces
 from app.pages.paging import current
 from app.pages.trace_removal import delete_popover
+from app.raw_files import removed_text
 from app.traces.beside import LIST as TRACES
 from app.traces.beside import Beside, asked
 from app.traces.counts import per_step_text
@@ -94,7 +95,7 @@ def _actions(selected: Sequence[ImportedTrace], shown: Sequence[ImportedTrace]) 
         else:
             _open(selected[0])
     one = selected[0] if len(selected) == 1 else None
-    if one is not None and one.status is ImportStatus.DONE:
+    if one is not None and one.status is ImportStatus.DONE and one.raw_removed_at is None:
         st.link_button("Raw file", f"api/v1/traces/{one.id}/raw", key="raw")
     delete_popover(one, of=LIST)
     selection.clear_button(LIST, selected)
@@ -109,14 +110,24 @@ def _what_happens(selected: Sequence[ImportedTrace], beside: Sequence[Beside]) -
     if not selected:
         return "Select one to open it; select several to put them side by side."
     if len(selected) + len(beside) == 1:
-        return (
-            plural(selected[0].summary.kernels, "kernel") if selected[0].summary and selected[0].summary.kernels else ""
-        )
+        return ", ".join([*_kernels_of(selected[0]), *_raw_file_of(selected[0])])
     devices = {device_words(trace.summary) for trace in selected if trace.summary is not None}
     told = ["side by side" + (f", with {listed([one.label for one in beside])}" if beside else "")]
     told += ["different devices: kernels are matched by operator and order"] if len(devices) > 1 else []
     refused = sum(trace.status is ImportStatus.FAILED for trace in selected)
     return ", ".join([*told, *([f"{refused} of them refused"] if refused else [])])
+
+
+def _kernels_of(trace: ImportedTrace) -> list[str]:
+    return [plural(trace.summary.kernels, "kernel")] if trace.summary and trace.summary.kernels else []
+
+
+def _raw_file_of(trace: ImportedTrace) -> list[str]:
+    """Nothing where it is kept: the button says so."""
+    if trace.raw_removed_at is None:
+        return []
+    keep_days = context.settings().keep_raw_days
+    return [f"raw file {removed_text(trace.raw_removed_at, keep_days=keep_days, zone=context.zone())}"]
 
 
 def _open(trace: ImportedTrace) -> None:

@@ -10,8 +10,9 @@ import streamlit as st
 from app import addresses
 from app.comparison.choice import Choice
 from app.comparison.routes import export_url
-from app.context import database
+from app.context import database, settings, zone
 from app.pages import links
+from app.raw_files import removed_text
 from app.traces.beside import query, source
 from db.imports import rename_import
 from db.views import ComparedTrace, ComparisonView, ImportStatus
@@ -37,13 +38,23 @@ def export_popover(view: ComparisonView, choice: Choice) -> None:
         st.link_button("CSV of kernels", export_url(view.id, "csv", **chosen), width="stretch")
         imported = [trace for trace in view.traces if trace.imported is not None and trace.status is ImportStatus.DONE]
         for trace in imported[:MOST_RAW]:
-            st.link_button(_raw_label(trace, alone=len(imported) == 1), _raw_url(trace), width="stretch")
+            _raw_file(trace, alone=len(imported) == 1)
 
 
 def renaming(view: ComparisonView) -> Callable[[str], None] | None:
     """The page of one imported trace is that trace's: what it is called there it is called everywhere."""
     imported = view.traces[0].imported if len(view.traces) == 1 else None
     return None if imported is None else partial(rename_import, database(), imported.id)
+
+
+def _raw_file(trace: ComparedTrace, *, alone: bool) -> None:
+    """A way to it, or why there is none any more."""
+    assert trace.imported is not None, "only imported traces have a file of their own"
+    if trace.imported.raw_removed_at is None:
+        st.link_button(_raw_label(trace, alone=alone), _raw_url(trace), width="stretch")
+        return
+    removed = removed_text(trace.imported.raw_removed_at, keep_days=settings().keep_raw_days, zone=zone())
+    st.caption(f"{'The file as it came' if alone else f'File {trace.key}'}: {removed}.")
 
 
 def _raw_label(trace: ComparedTrace, *, alone: bool) -> str:

@@ -6,15 +6,21 @@ import gzip
 import json
 import shutil
 from contextlib import closing
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from sqlalchemy import update
 
 from app.cli import main
 from db.comparisons import comparison
 from db.imports import imported_traces
+from db.models import TraceRow
+from db.retention import remove_old_raw
 from db.session import open_database
-from db.settings import read_settings
+from db.settings import KEEP_RAW_DAYS, read_settings
+from db.store import TraceStore
+from profiles.bundle import read_bundle
 
 RECORDED = Path(__file__).parents[1] / "data" / "traces"
 NAIVE, FLASH = RECORDED / "cuda_naive.json.gz", RECORDED / "cuda_sdpa_flash.json.gz"
@@ -66,6 +72,42 @@ def test_importing_again_stores_nothing_new(capsys: pytest.CaptureFixture[str], 
         f"{FLASH}: comparison 2; trace 2 is new",
     ]
     assert kept(state) == 2
+
+
+def test_what_is_kept_no_longer_is_said_by_an_export_and_an_import_brings_it_back(
+    capsys: pytest.CaptureFixture[str], state: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(KEEP_RAW_DAYS, "1")
+    run(capsys, state, BUNDLE, NAIVE)
+    grow_old(state)
+    exported = tmp_path / "without.fusescope"
+    assert main(["export", "1", str(exported), "--state", str(state)]) == 0
+    traces = len(read_bundle(BUNDLE).traces)
+    lines = capsys.readouterr().out.splitlines()
+    assert f"raw traces that were removed, since this server keeps raw traces for 1 day: {traces}" in lines
+    assert "their runs are in the bundle with all numbers; where it is imported they have no timeline" in lines
+    _, said, _ = run(capsys, tmp_path / "elsewhere", exported)
+    assert f"traces that the bundle names and does not hold: {traces}; their runs have no timeline" in said
+    _, said, _ = run(capsys, state, exported)
+    assert "0 runs are new" in said
+    assert "traces" not in said, "they are stored here, though their raw files are not"
+    _, said, _ = run(capsys, state, BUNDLE, NAIVE)
+    assert f"raw traces that were no longer kept here, and are again: {traces}" in said
+    assert "trace 1 was known, its raw file is kept again" in said
+    assert kept(state) >= traces + 1
+    grow_old(state)
+    _, said, _ = run(capsys, state, NAIVE, "--json")
+    assert json.loads(said)["raw_returned"] is True
+
+
+def grow_old(state: Path) -> None:
+    """All raw traces are two days old, and removed."""
+    settings = read_settings({}, state=state)
+    with closing(open_database(settings.database_url)) as db:
+        with db.begin() as session:
+            session.execute(update(TraceRow).values(stored_at=datetime.now(UTC) - timedelta(days=2)))
+        while remove_old_raw(db, TraceStore(settings.traces_url), keep_days=1):
+            pass
 
 
 def test_of_a_call_with_a_broken_trace_nothing_is_stored(

@@ -10,17 +10,23 @@ import sqlite3
 import threading
 from collections.abc import AsyncIterator, Iterator
 from contextlib import closing, contextmanager
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 import uvicorn
+from sqlalchemy import update
 from starlette.testclient import TestClient
 
 from app import context, uploads
 from app.api.application import make_api
+from app.formatting import day
 from db.import_claims import claim_import, fail_import, finish_import
+from db.models import TraceRow
+from db.retention import remove_old_raw
 from db.session import Database
+from db.settings import KEEP_RAW_DAYS
 from db.store import TraceStore, file_sha256
 from db.traces import read_file
 from db.views import ImportFailure, ImportFailureKind
@@ -104,6 +110,37 @@ def test_the_same_bytes_are_known_and_several_files_share_a_comparison(client: T
     assert upload(client, FLASH.read_bytes(), comparison=0).status_code == 422
 
 
+def test_a_raw_file_that_is_kept_no_longer_is_told_so_until_it_comes_again(
+    client: TestClient, web_database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(KEEP_RAW_DAYS, "0.5")
+    context.settings.cache_clear()
+    told = upload(client, NAIVE.read_bytes()).json()
+    assert (told["raw_removed_at"], told["raw_returned"]) == (None, False)
+    read(web_database, told["id"], NAIVE, tmp_path / "read")
+    with web_database.begin() as session:
+        session.execute(update(TraceRow).values(stored_at=datetime.now(UTC) - timedelta(days=0.6)))
+    assert remove_old_raw(web_database, store(), keep_days=0.5) == 1
+    at = f"/api/v1/traces/{told['id']}"
+    raw = client.get(f"{at}/raw")
+    assert raw.status_code == 410
+    today = day(datetime.now(UTC))
+    assert raw.json()["error"] == (
+        f"the raw file of imported trace {told['id']} was removed on {today}, since this server keeps raw traces for"
+        " 0.5 days; import the same file again to keep it anew"
+    )
+    removed_at = client.get(at).json()["raw_removed_at"]
+    assert datetime.fromisoformat(removed_at) <= datetime.now(UTC)
+    monkeypatch.delenv(KEEP_RAW_DAYS)
+    context.settings.cache_clear()
+    assert "when this server kept raw traces for a limited time" in client.get(f"{at}/raw").json()["error"]
+    again = upload(client, NAIVE.read_bytes())
+    assert (again.status_code, again.json()["known"], again.json()["raw_returned"]) == (200, True, True)
+    assert client.get(at).json()["raw_removed_at"] is None
+    assert client.get(f"{at}/raw").content == NAIVE.read_bytes()
+    assert upload(client, NAIVE.read_bytes()).json()["raw_returned"] is False
+
+
 @pytest.mark.parametrize(
     ("content", "name", "status", "reason"),
     [
@@ -177,7 +214,7 @@ def test_deleting_says_what_went_and_what_stays(client: TestClient, web_database
     assert files(tmp_path) == []
 
 
-def test_a_browser_that_kept_a_timeline_hears_that_its_number_is_another_traces_now(
+def test_a_browser_that_kept_a_timeline_hears_that_it_was_deleted_and_that_its_number_is_no_others(
     client: TestClient, web_database: Database, tmp_path: Path
 ) -> None:
     first = upload(client, NAIVE.read_bytes()).json()["id"]
@@ -191,9 +228,8 @@ def test_a_browser_that_kept_a_timeline_hears_that_its_number_is_another_traces_
     assert client.get(at, headers=again).status_code == 404
     second = upload(client, FLASH.read_bytes()).json()["id"]
     read(web_database, second, FLASH, tmp_path / "second")
-    assert client.get(f"/api/v1/traces/{second}").json()["trace_id"] == 1, "SQLite gives it again"
-    answer = client.get(at, headers=again)
-    assert (answer.status_code, answer.content != kept.content) == (200, True)
+    assert client.get(f"/api/v1/traces/{second}").json()["trace_id"] is not None
+    assert client.get(at).status_code == 404
 
 
 def test_an_upload_that_breaks_off_leaves_nothing(web_database: Database, tmp_path: Path) -> None:

@@ -158,7 +158,8 @@ def test_a_downgrade_leaves_the_tables_of_before_and_all_their_rows(filled: Data
 def test_tables_number_as_their_models_say(sqlite_database: Database) -> None:
 
     with sqlite_database.engine.connect() as connection:
-        made = dict(connection.execute(text("SELECT name, sql FROM sqlite_master WHERE type = 'table'")).all())
+        query = text("SELECT name, sql FROM sqlite_master WHERE type = 'table'")
+        made: dict[str, str] = dict(connection.execute(query).all())
     once = {name for name, sql in made.items() if "AUTOINCREMENT" in sql}
     assert once == {
         table.name for table in Row.metadata.sorted_tables if table.dialect_options["sqlite"]["autoincrement"]

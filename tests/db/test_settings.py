@@ -14,6 +14,7 @@ def test_without_any_setting_everything_is_in_one_directory() -> None:
     assert settings.database_url == f"sqlite:///{settings.state}/fusescope.db"
     assert settings.traces_url == f"file://{settings.state}/traces"
     assert settings.redis_url is None
+    assert settings.keep_raw_days is None
 
 
 def test_a_directory_of_any_name_holds_everything(tmp_path: Path) -> None:
@@ -54,11 +55,21 @@ def test_addresses_of_services_come_from_the_environment() -> None:
         ("FUSESCOPE_REDIS_URL", "http://queue", "FUSESCOPE_REDIS_URL is 'http://queue'; expected one of 'redis"),
         ("FUSESCOPE_TRACES_URL", " ", "FUSESCOPE_TRACES_URL is set but empty"),
         ("FUSESCOPE_STATE", "", "FUSESCOPE_STATE is set but empty"),
+        ("FUSESCOPE_KEEP_RAW_DAYS", "", "FUSESCOPE_KEEP_RAW_DAYS is set but empty"),
+        *(
+            ("FUSESCOPE_KEEP_RAW_DAYS", days, f"FUSESCOPE_KEEP_RAW_DAYS is '{days}'; expected a number of days above 0")
+            for days in ("0", "-1", "nan", "inf", "1e9", "a week", "30 days")
+        ),
     ],
 )
 def test_a_setting_that_cannot_work_is_refused_by_name(name: str, value: str, message: str) -> None:
     with pytest.raises(SettingsError, match=message):
         read_settings({name: value})
+
+
+@pytest.mark.parametrize(("said", "days"), [("30", 30.0), ("0.5", 0.5), (" 7 ", 7.0), ("36500", 36_500.0)])
+def test_raw_traces_are_kept_for_days_and_parts_of_them(said: str, days: float) -> None:
+    assert read_settings({"FUSESCOPE_KEEP_RAW_DAYS": said}).keep_raw_days == days
 
 
 def test_a_password_is_in_no_error() -> None:

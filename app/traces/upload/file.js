@@ -76,6 +76,7 @@ class Upload {
 
   told(trace) {
     this.id = trace.id;
+    this.returned ||= Boolean(trace.raw_returned);
     this.reason = trace.failure?.message ?? "the file could not be read";
     this.become(trace.status);
   }

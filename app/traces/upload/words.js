@@ -22,7 +22,7 @@ function stateText(upload) {
     case "sending": return upload.sent < upload.file.size ? sendingText(upload) : `${size(upload.file.size)} sent, being stored`;
     case "queued": return performance.now() - upload.since > PATIENCE_MS ? "waiting for a worker; none has taken it yet" : "waiting for a worker";
     case "running": return "being read";
-    case "done": return "read";
+    case "done": return upload.returned ? "read before; its file is kept again" : "read";
     case "cancelled": return "cancelled, nothing was kept";
     default: return upload.reason;
   }
