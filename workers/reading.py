@@ -26,9 +26,11 @@ from db.import_claims import (
 from db.session import Database, open_database
 from db.settings import Settings
 from db.store import TraceStore, file_sha256
-from db.traces import ReadTrace, read_file
+from db.traces import ReadTrace, read_of
 from db.views import ImportFailure, ImportFailureKind
-from profiles.trace.errors import TraceError, TraceTooLarge
+from profiles.trace.child import parse_in_child
+from profiles.trace.errors import NotWanted, TraceError, TraceTooLarge
+from profiles.trace.timeline import load_timeline
 from workers.heart import Heart
 from workers.insistence import insist
 from workers.pace import Pace
@@ -63,15 +65,18 @@ class _Attempt:
     pace: Pace
 
     def read(self) -> None:
-        """SIGTERM stops the reading at once; what is being stored by then is stored."""
+        """SIGTERM stops the reading at once; what is being stored by then is stored. What is no longer this attempt's,
+        as an import that was deleted, is read no further."""
         heart = Heart(
             lambda: beat_import(self.db, self.held, lease_s=self.pace.lease_s), what=self._what, pace=self.pace
         )
         with heart, _on_sigterm(_ignore):
             try:
                 with _on_sigterm(_stop), self._directory() as directory:
-                    read = self._read(directory)
+                    read = self._read(directory, unwanted=heart.lost.is_set)
                 self._finish(read)
+            except NotWanted:
+                log.info("%s: given to another, or deleted, meanwhile", self._what)
             except _Stopped:
                 heart.stop()
                 self._give_back()
@@ -82,13 +87,14 @@ class _Attempt:
                 message = f"{type(error).__name__}: {error}"
                 self._fail(ImportFailure(kind=ImportFailureKind.INTERNAL, message=message))
 
-    def _read(self, directory: Path) -> ReadTrace:
+    def _read(self, directory: Path, *, unwanted: Callable[[], bool]) -> ReadTrace:
         """The copy has the suffix of the file as it came: of a known kind a reader can say more."""
         path = directory / f"trace{_suffix(self.held.file_name)}"
         fetch_import(self.store, self.held, path)
         if file_sha256(path) != self.held.sha256:
             raise TraceError("the stored file is no longer the one that was uploaded; upload it again")
-        return read_file(path, directory)
+        parsed = parse_in_child(path, device=None, directory=directory, unwanted=unwanted)
+        return read_of(load_timeline(parsed.timeline_path), parsed.summary, parsed.contents)
 
     def _finish(self, read: ReadTrace) -> None:
         owned = insist(lambda: finish_import(self.db, self.store, self.held, read), what=self._what)

@@ -6,13 +6,16 @@ import os
 import signal
 import subprocess
 import sys
+import time
+from collections.abc import Callable
+from contextlib import suppress
 from enum import IntEnum
 from pathlib import Path
 
 import msgspec
 
 from profiles.trace.contents import TraceContents
-from profiles.trace.errors import TraceError, TraceTooLarge
+from profiles.trace.errors import NotWanted, TraceError, TraceTooLarge
 from profiles.trace.forward import ForwardSummary
 from profiles.trace.summary import TraceSummary
 
@@ -22,6 +25,7 @@ NO_DEVICE = "-"
 SUMMARY, FORWARD, CONTENTS, TIMELINE = "summary.json", "forward.json", "contents.json", "timeline.npz"
 _PROJECT = Path(__file__).parents[2]
 _ONE_THREAD = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+_ASKS_EVERY_S = 0.5  # whether anybody still wants it
 _OUT_OF_TIME = (-signal.SIGXCPU, -signal.SIGKILL)
 
 
@@ -48,28 +52,43 @@ def parse_in_child(
     directory: Path,
     memory_limit: int = MEMORY_LIMIT,
     timeout_s: float = TIME_LIMIT_S,
+    unwanted: Callable[[], bool] = lambda: False,
 ) -> ParsedTrace:
     """Read `path` in a child that writes its results into `directory`. TraceError when the file gives no trace,
-    TraceTooLarge when it is past a limit or takes more memory (bytes) or time than allowed."""
+    TraceTooLarge when it is past a limit or takes more memory (bytes) or time than allowed; NotWanted, with the child
+    ended, soon after `unwanted` says so."""
     command = [sys.executable, "-m", "profiles.trace", str(path.resolve()), "--device", device or NO_DEVICE]
     command += ["--output", str(directory), "--memory-limit", str(memory_limit), "--time-limit", f"{timeout_s:.0f}"]
-    try:
-        ended = subprocess.run(
-            command,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=timeout_s,
-            check=False,
-            cwd=directory,
-            env=_environment(directory),
-        )
-    except subprocess.TimeoutExpired:
-        raise TraceTooLarge(f"reading it took longer than the limit of {timeout_s:,.0f} s") from None
-    if ended.returncode != 0:
-        raise _failure(ended, timeout_s)
+    with subprocess.Popen(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        errors="replace",
+        cwd=directory,
+        env=_environment(directory),
+    ) as child:
+        try:
+            said = _end(child, timeout_s=timeout_s, unwanted=unwanted)
+        except BaseException:
+            child.kill()
+            raise
+    if child.returncode != 0:
+        raise _failure(child.returncode, said, timeout_s)
     return _results(directory, device)
+
+
+def _end(child: subprocess.Popen[str], *, timeout_s: float, unwanted: Callable[[], bool]) -> str:
+    """What it said on stderr by its end."""
+    deadline = time.monotonic() + timeout_s
+    while not unwanted():
+        left_s = deadline - time.monotonic()
+        if left_s <= 0:
+            raise TraceTooLarge(f"reading it took longer than the limit of {timeout_s:,.0f} s")
+        with suppress(subprocess.TimeoutExpired):
+            return child.communicate(timeout=min(left_s, _ASKS_EVERY_S))[1]
+    raise NotWanted
 
 
 def _environment(directory: Path) -> dict[str, str]:
@@ -82,15 +101,15 @@ def _python_path() -> list[str]:
     return [part for part in os.environ.get("PYTHONPATH", "").split(os.pathsep) if part]
 
 
-def _failure(ended: subprocess.CompletedProcess[str], timeout_s: float) -> TraceError:
-    if ended.returncode in _OUT_OF_TIME:
+def _failure(status: int, said: str, timeout_s: float) -> TraceError:
+    if status in _OUT_OF_TIME:
         return TraceTooLarge(f"the reader was stopped by the system (limit of {timeout_s:,.0f} s, or out of memory)")
-    last_line = (ended.stderr.strip().splitlines() or ["it said nothing"])[-1]
-    if ended.returncode == Status.TOO_LARGE:
+    last_line = (said.strip().splitlines() or ["it said nothing"])[-1]
+    if status == Status.TOO_LARGE:
         return TraceTooLarge(last_line)
-    if ended.returncode == Status.NO_TRACE:
+    if status == Status.NO_TRACE:
         return TraceError(last_line)
-    return TraceError(f"the reader ended with status {ended.returncode}: {last_line}")
+    return TraceError(f"the reader ended with status {status}: {last_line}")
 
 
 def _results(directory: Path, device: str | None) -> ParsedTrace:

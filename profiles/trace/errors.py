@@ -20,3 +20,7 @@ class UnreadableTrace(TraceError):  # noqa: N818
 
 class TraceTooLarge(TraceError):  # noqa: N818
     """Past a limit on size, compression ratio, nesting, memory or time."""
+
+
+class NotWanted(Exception):  # noqa: N818
+    """Nobody waits for it any more: it was read no further. Says nothing of the file."""

@@ -10,6 +10,7 @@ import pytest
 from sqlalchemy import func, select, update
 
 from db.clock import from_now
+from db.import_removal import delete_import
 from db.imports import imported_trace, take_upload
 from db.jobs import cancel_job
 from db.models import ImportedTraceRow, TimelineChunkRow, TraceKernelRow, TraceRow
@@ -143,3 +144,16 @@ def test_a_trace_is_read_once_whatever_becomes_of_its_message_and_its_workers(si
     assert (done.status, done.attempt) == (ImportStatus.DONE, 1)
     for name in (NAIVE, FLASH, SWIGLU):
         assert any(path.name.startswith(file_sha256(name)) for path in kept(site))
+
+
+@pytest.mark.parametrize("site", ["embedded"], indirect=True)  # one worker, whatever the broker
+def test_a_trace_that_is_deleted_while_it_is_read_is_read_no_further(site: Site) -> None:
+    worker = site.start_worker(program=("traces",))
+    deleted = upload(site, NAIVE.read_bytes())
+    (reader,) = (process for each in [caught(worker)] for process in readers(each))
+    delete_import(site.db, TraceStore(site.settings.traces_url), deleted)
+    assert wait_until(lambda: not reader.is_running(), 5.0), "its reader, which never ends by itself, is still there"
+    assert wait_until(lambda: "deleted, meanwhile" in worker.log.read_text(), 5.0)
+    assert wait_for(site, upload(site, FLASH.read_bytes())).status is ImportStatus.DONE
+    assert rows(site.db)[0] == 1
+    assert not list(site.settings.state.rglob("reading-*"))

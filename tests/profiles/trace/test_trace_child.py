@@ -14,7 +14,7 @@ import pytest
 
 from profiles.trace.__main__ import limit_this_process
 from profiles.trace.child import parse_in_child
-from profiles.trace.errors import TraceError, TraceTooLarge
+from profiles.trace.errors import NotWanted, TraceError, TraceTooLarge
 from profiles.trace.forward import per_forward
 from profiles.trace.read import read_trace
 from profiles.trace.summary import summarise
@@ -66,6 +66,21 @@ def test_a_file_that_takes_too_long_is_refused_in_time(tmp_path: Path) -> None:
     with pytest.raises(TraceTooLarge, match="limit of 1 s"):
         parse_in_child(path, device=None, directory=tmp_path, timeout_s=1)
     assert time.monotonic() - begun < 5
+
+
+def test_a_file_that_nobody_wants_any_more_is_read_no_further(tmp_path: Path) -> None:
+    endless = tmp_path / "endless.json"
+    os.mkfifo(endless)
+    asked: list[float] = []
+
+    def unwanted() -> bool:
+        asked.append(time.monotonic())
+        return len(asked) > 2
+
+    with pytest.raises(NotWanted):
+        parse_in_child(endless, device=None, directory=tmp_path, unwanted=unwanted)
+    assert asked[-1] - asked[0] < 5
+    assert not living(naming=f"profiles.trace {endless}")
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the death signal of a parent is Linux's")
