@@ -3,18 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from db.errors import IllegalMove, NotFound
+from db.locking import one_import_at_a_time
 from db.models import EnvironmentRow, RunRow, TraceRow, TrialRow
 from db.ownership import owned_row
 from db.run_rows import environment_id, insert_run, load_runs, run_digest
 from db.session import Database
+from db.store import TraceStore
 from db.traces import StoredTrace
 from profiles.environment import Environment
 from profiles.results import Failure, Run, RunStatus
+
+
+@dataclass(frozen=True, slots=True)
+class TextFiles:
+    """What a run left beside its trace, and where it is kept."""
+
+    store: TraceStore
+    paths: tuple[Path, ...]
+
+    def put(self) -> None:
+        """Those that are there stay as they are."""
+        for path in self.paths:
+            self.store.put_artefact(path)
 
 
 def store_run(
@@ -26,15 +43,23 @@ def store_run(
     run: Run,
     environment: Environment | None,
     trace: StoredTrace | None = None,
+    files: TextFiles | None = None,
 ) -> int | None:
-    """The run's id; None where the trial is no longer this attempt's, and nothing was stored.
+    """The run's id; None where the trial is no longer this attempt's, and nothing was stored. `files` are put already,
+    and once more where they were swept meanwhile, as files that no run names.
 
     The same run again gives the same id, so that a worker may repeat a call whose answer it lost; another run of the
     same variant is an IllegalMove.
     """
     with db.begin() as session:
+        if files is not None and files.paths:
+            one_import_at_a_time(session)
         trial = owned_row(session, TrialRow, trial_id, worker=worker, attempt=attempt)
-        return None if trial is None else add_run(session, trial, run, environment=environment, trace=trace)
+        if trial is None:
+            return None
+        if files is not None:
+            files.put()
+        return add_run(session, trial, run, environment=environment, trace=trace)
 
 
 def run(db: Database, run_id: int) -> Run:

@@ -1,5 +1,5 @@
 """Raw traces, and runs' text files, under an fsspec URL, each by the SHA-256 of its bytes: a directory here, object
-storage there. Files that wait to be read lie beside them under names of their own."""
+storage there. Files that wait to be read lie beside them under names of their own. A store belongs to one database."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ import re
 import uuid
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from enum import StrEnum
 from pathlib import Path
 from typing import BinaryIO, cast
 
@@ -20,11 +22,28 @@ from db.errors import NotFound
 BLOCK = 1 << 20
 SHA256 = re.compile(r"[0-9a-f]{64}")
 WAITING = re.compile(r"[0-9a-f]{32}")
+UNFINISHED = re.compile(r"(artefacts/)?[0-9a-f]{2}/\.[0-9a-f]{32}\.part")
+
+
+class Kind(StrEnum):
+    """What is kept by its hash."""
+
+    RAW = "raw trace"
+    ARTEFACT = "text file"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listing:
+    """What the store holds beside waiting files: those by their hash, and the places of those never finished."""
+
+    hashes: dict[Kind, list[str]]
+    unfinished: list[str]
 
 
 class TraceStore:
     def __init__(self, url: str) -> None:
-        self._files, self._root = fsspec.core.url_to_fs(url)
+        # What others put and remove meanwhile counts: no listing is kept.
+        self._files, self._root = fsspec.core.url_to_fs(url, use_listings_cache=False)
 
     def put(self, path: Path) -> str:
         """Keep a copy of the raw trace; its SHA-256. It appears whole or not at all, and twice is once."""
@@ -71,6 +90,36 @@ class TraceStore:
     def remove(self, sha256: str) -> None:
         """The raw trace is gone; nothing where it was not there."""
         self._remove(self._place(sha256))
+
+    def listing(self) -> Listing:
+        """Slow where the store is far away."""
+        found = Listing(hashes={kind: [] for kind in Kind}, unfinished=[])
+        for place in map(str, self._files.find(self._root)):
+            if UNFINISHED.fullmatch(place.removeprefix(f"{self._root}/")):
+                found.unfinished.append(place)
+            elif SHA256.fullmatch(sha256 := place.rpartition("/")[2].partition(".")[0]):
+                for kind in Kind:
+                    if place == self._of(kind, sha256):
+                        found.hashes[kind].append(sha256)
+        return found
+
+    def is_old(self, kind: Kind, sha256: str, *, older_than_s: float) -> bool:
+        """Whether the file was put so long ago; False of one that is not there."""
+        return self._age_s(self._of(kind, sha256)) > older_than_s
+
+    def remove_old(self, kind: Kind, sha256: str, *, older_than_s: float) -> bool:
+        """Remove the file if it was put so long ago; whether it was."""
+        if not self.is_old(kind, sha256, older_than_s=older_than_s):
+            return False
+        self._remove(self._of(kind, sha256))
+        return True
+
+    def remove_unfinished(self, listing: Listing, *, older_than_s: float) -> int:
+        """Remove what nobody has written to for so long; how many there were."""
+        old = [place for place in listing.unfinished if self._age_s(place) > older_than_s]
+        for place in old:
+            self._remove(place)
+        return len(old)
 
     def take_over(self, path: Path) -> str:
         """Move a file here, away from `path`, that is still to be read; the name that it waits under."""
@@ -130,7 +179,7 @@ class TraceStore:
     def _age_s(self, place: str) -> float:
         try:
             changed: datetime = self._files.modified(place)
-        except FileNotFoundError:  # taken meanwhile
+        except (FileNotFoundError, NotImplementedError):  # taken meanwhile, or a store that tells no times
             return 0.0
         return (datetime.now(UTC) - changed.astimezone(UTC)).total_seconds()
 
@@ -159,6 +208,9 @@ class TraceStore:
 
     def holds_artefact(self, sha256: str) -> bool:
         return bool(self._files.exists(self._artefact(sha256)))
+
+    def _of(self, kind: Kind, sha256: str) -> str:
+        return self._place(sha256) if kind is Kind.RAW else self._artefact(sha256)
 
     def _place(self, sha256: str) -> str:
         return f"{self._root}/{_checked(sha256)[:2]}/{sha256}.json.gz"

@@ -16,7 +16,7 @@ from sqlalchemy.exc import OperationalError
 
 from db.ceilings import environments_with_ceilings, store_ceilings
 from db.ownership import Beat
-from db.runs import store_run
+from db.runs import TextFiles, store_run
 from db.session import Database, open_database
 from db.settings import Settings
 from db.store import TraceStore
@@ -165,8 +165,8 @@ class _Attempt:
             heart.lost.set()
 
     def _store_run(self, measured: MeasuredRun) -> int | None:
-        for path in measured.artefact_paths.values():
-            self.store.put_artefact(path)
+        files = TextFiles(self.store, tuple(measured.artefact_paths.values()))
+        files.put()
         return store_run(
             self.db,
             trial_id=self.trial_id,
@@ -175,15 +175,19 @@ class _Attempt:
             run=measured.run,
             environment=self.environment,
             trace=self._save_trace(measured),
+            files=files,
         )
 
     def _save_trace(self, measured: MeasuredRun) -> StoredTrace | None:
         if measured.trace_path is None or measured.timeline_path is None or measured.summary is None:
             return None
         timeline = load_timeline(measured.timeline_path)
-        return save_trace(
+        stored = save_trace(
             self.db, self.store, measured.trace_path, timeline, measured.summary, contents=measured.contents
         )
+        if stored.raw_returned:
+            log.info("trial %d: the raw trace %s was no longer kept, and is again", self.trial_id, stored.sha256)
+        return stored
 
     def _finish(self, status: TrialStatus, failure: Failure | None = None) -> None:
         self._insist(lambda: self._finish_once(status, failure))

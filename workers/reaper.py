@@ -20,6 +20,7 @@ from db.errors import DatabaseError
 from db.import_claims import expire_import_leases, stale_queued_imports
 from db.import_removal import FORGOTTEN_S, sweep_waiting
 from db.leases import expire_leases, stale_queued
+from db.orphans import sweep_orphans
 from db.retention import remove_old_raw
 from db.session import Database, open_database
 from db.settings import Settings
@@ -149,6 +150,7 @@ def sweep(db: Database, settings: Settings, *, older_than_s: float = FORGOTTEN_S
     """Remove what a crash left behind: uploads that broke off, files without a row, directories of killed readers."""
     store = TraceStore(settings.traces_url)
     removed = sweep_waiting(db, store, older_than_s=older_than_s)
+    removed += sweep_orphans(db, store, older_than_s=older_than_s)
     removed += sweep_uploads(settings.state, older_than_s=older_than_s)
     removed += sweep_readings(settings.state, older_than_s=older_than_s)
     if removed:
