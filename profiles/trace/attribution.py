@@ -13,7 +13,7 @@ from profiles.trace.model import ABSENT, Bools, Int64s, Trace
 
 
 class Joined(NamedTuple):
-    """Of some slices which were joined how: one of these holds for each."""
+    """Of each GPU slice how it was joined: one of these holds. Of the host's slices nothing that counts."""
 
     exact: Bools
     by_graph: Bools
@@ -21,21 +21,21 @@ class Joined(NamedTuple):
     unknown: Bools
 
 
-def joined(trace: Trace, launches: Launches, unlinked: Unlinked, rows: Int64s) -> Joined:
-    """Of the GPU slices `rows`."""
-    linked = launches.call_of[rows] != ABSENT
+def joined(trace: Trace, launches: Launches, unlinked: Unlinked) -> Joined:
+    """Of all slices at once: a recording may have thousands of steps and kernels to count for."""
+    linked = launches.call_of != ABSENT
     correlation = trace.slices.correlation
-    by_graph = linked & np.isin(correlation[rows], correlation[launches.of(CallKind.GRAPH)])
-    inferred = np.isin(rows, unlinked.earlier)
+    by_graph = linked & np.isin(correlation, correlation[launches.of(CallKind.GRAPH)])
+    inferred = np.zeros(len(trace.slices), np.bool_)
+    inferred[unlinked.earlier] = True
     return Joined(exact=linked & ~by_graph, by_graph=by_graph, inferred=inferred, unknown=~linked & ~inferred)
 
 
-def attribution(trace: Trace, launches: Launches, unlinked: Unlinked, rows: Int64s) -> Attribution:
+def attribution(ways: Joined, rows: Int64s) -> Attribution:
     """Of the GPU slices `rows` together."""
-    found = joined(trace, launches, unlinked, rows)
     return Attribution(
-        exact=int(found.exact.sum()),
-        by_graph=int(found.by_graph.sum()),
-        inferred=int(found.inferred.sum()),
-        unknown=int(found.unknown.sum()),
+        exact=int(np.count_nonzero(ways.exact[rows])),
+        by_graph=int(np.count_nonzero(ways.by_graph[rows])),
+        inferred=int(np.count_nonzero(ways.inferred[rows])),
+        unknown=int(np.count_nonzero(ways.unknown[rows])),
     )

@@ -33,7 +33,7 @@ class Operators:
         rows = slices.of(SliceKind.OPERATOR)
         self._rows = rows[np.argsort(slices.track[rows], kind="stable")]
         self._keys = self._key(self._rows)
-        self._nesting = Nesting(slices.track[self._rows], slices.end_ns[self._rows])
+        self._nesting = Nesting(slices.track[self._rows], slices.ends_ns(self._rows))
 
     def around(self, rows: Int64s) -> Int64s:
         """For each of these slices the row of the innermost operator that it began in, itself excepted."""

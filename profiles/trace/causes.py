@@ -58,10 +58,10 @@ class Causes:
         group, called = group[known], self.call_of[rows[known]]
         pairs = distinct(group, called)
         frequent = pairs.first[np.argsort(-pairs.counts, kind="stable")]
-        found: dict[int, tuple[str, ...]] = defaultdict(tuple)
+        found: dict[int, list[str]] = defaultdict(list)
         for number, call in zip(group[frequent].tolist(), called[frequent].tolist(), strict=True):
-            found[number] += (self.call_names[call],)
-        return found
+            found[number].append(self.call_names[call])
+        return {number: tuple(names) for number, names in found.items()}
 
     def by_name(self, trace: Trace, rows: Int64s) -> dict[str, NamedCauses]:
         """Of the GPU slices `rows`, what each name was caused by."""
@@ -73,7 +73,7 @@ class Causes:
         for name, cause, count in zip(*(column.tolist() for column in columns), strict=True):
             counted[name][self.table[cause]] += count
         calls = self._calls(names, rows)
-        return {trace.names[name]: _named(found)._replace(calls=calls[name]) for name, found in counted.items()}
+        return {trace.names[name]: _named(found)._replace(calls=calls.get(name, ())) for name, found in counted.items()}
 
 
 class NamedCauses(NamedTuple):

@@ -128,11 +128,19 @@ def _matched(trace: Trace, single: Int64s, passes: list[Int64s], replays: Iterat
     text = _Text(trace, single)
     for replay in replays:
         found.add_sequence(replay, text.occurrences(replay))
-    by_name = {name: single[names[single] == name] for name in np.unique(names[single]).tolist()}
+    by_name = dict(_by_name(trace, single))
     for rows in passes:
-        for name in np.unique(names[rows]).tolist():
+        for name, named in _by_name(trace, rows):
             if name in by_name:
-                found.add(rows[names[rows] == name].tolist(), by_name[name])
+                found.add(named.tolist(), by_name[name])
+
+
+def _by_name(trace: Trace, rows: Int64s) -> Iterator[tuple[int, Int64s]]:
+    """The rows of each name, in their order; the names by their numbers."""
+    names = trace.slices.name[rows]
+    order = np.argsort(names, kind="stable")
+    numbers, starts = np.unique(names[order], return_index=True)
+    return zip(numbers.tolist(), np.split(rows[order], starts[1:]), strict=bool(len(rows)))
 
 
 def _of_kind(trace: Trace, step: Step, kind: SliceKind) -> Int64s:
@@ -194,10 +202,10 @@ class _Text:
         places: list[int] = []
         at = self._text.find(sought) if self._bytes > 0 else -1
         while at >= 0:
+            self._candidates -= len(sought) // _WIDTH  # also where it stands between names: looking for it took time
+            if self._candidates < 0:
+                return []
             if at % _WIDTH == 0:
                 places.append(at // _WIDTH)
-                self._candidates -= len(sought) // _WIDTH
-                if self._candidates < 0:
-                    return []
             at = self._text.find(sought, at + 1)
         return places

@@ -9,8 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from profiles.recorded import GapCause, Idle
-from profiles.trace.launches import Launches
+from profiles.trace.launches import Launches, calls_named
 from profiles.trace.model import ABSENT, CALL_KINDS, Bools, Int64s, Trace
+from profiles.trace.nesting import Nesting
+from profiles.trace.on_tracks import OnTracks
 from profiles.trace.steps import Step
 
 # Calls that return when the device has done its work. Copies that are asynchronous by name are followed by a
@@ -37,7 +39,7 @@ class Gaps:
 
 def find_gaps(trace: Trace, rows: Int64s) -> Gaps:
     """Between the GPU slices of one device, ordered by start: what their union leaves uncovered of their span."""
-    start, end = trace.slices.start_ns[rows], trace.slices.end_ns[rows]
+    start, end = trace.slices.start_ns[rows], trace.slices.ends_ns(rows)
     if len(rows) < 2:
         return Gaps(rows[:0], rows[:0], start[:0], start[:0])
     latest = np.maximum.accumulate(end)
@@ -52,10 +54,11 @@ class GapJudge:
     def __init__(self, trace: Trace, launches: Launches, steps: Sequence[Step]) -> None:
         self._slices = trace.slices
         self._call_of = launches.call_of
-        self._launching = launches.calls
         calls = trace.slices.of(*CALL_KINDS)
-        self._syncs = _named(trace, calls, _WAITS_FOR_DEVICE)
-        self._waits = _named(trace, calls, _WAITS_FOR_EVENT)
+        self._launching = OnTracks(trace.slices, launches.calls)
+        self._syncs = OnTracks(trace.slices, calls_named(trace, calls, _WAITS_FOR_DEVICE))
+        self._waiting = Nesting(trace.slices.track[self._syncs.rows], trace.slices.ends_ns(self._syncs.rows))
+        self._waits = OnTracks(trace.slices, calls_named(trace, calls, _WAITS_FOR_EVENT))
         self._step_of = np.full(len(trace.slices), ABSENT, np.int64)
         self._has_steps = bool(steps)
         for number, step in enumerate(steps):
@@ -68,7 +71,7 @@ class GapJudge:
         launched_ns = self._slices.start_ns[call]
         late = launched_ns >= gaps.start_ns
         long = gaps.duration_ns > _STARTS_WITHIN_NS
-        still_launching = long & (self._slices.end_ns[call] >= gaps.start_ns)
+        still_launching = long & (self._slices.ends_ns(call) >= gaps.start_ns)
         tests = {
             GapCause.NOT_KNOWN: ~known,
             GapCause.BETWEEN_STEPS: self._between_steps(gaps),
@@ -97,44 +100,20 @@ class GapJudge:
         return between if self._has_steps else np.zeros(len(after), np.bool_)
 
     def _while_waiting(self, call: Int64s, idle_from_ns: Int64s) -> Bools:
-        """The thread that launches next sat in a call that waits for the device when the device ran dry."""
-        waiting = np.zeros(len(call), np.bool_)
-        for thread, mine in self._by_thread(call):
-            syncs = self._syncs[self._slices.track[self._syncs] == thread]
-            last = np.searchsorted(self._slices.start_ns[syncs], idle_from_ns[mine], "right") - 1
-            if len(syncs):
-                until = np.maximum.accumulate(self._slices.end_ns[syncs])
-                waiting[mine] = (last >= 0) & (until[last] >= idle_from_ns[mine])
+        """The thread that launches next sat in a call that waits for the device when the device ran dry, or that
+        returned at that very moment."""
+        track = self._slices.track[call]
+        begun = self._syncs.before(track, np.searchsorted(self._slices.start_ns, idle_from_ns, "right"))
+        waiting: Bools = self._waiting.open_at(track=track, at_ns=idle_from_ns - 1, before=begun) != ABSENT
         return waiting
 
     def _dependent(self, gaps: Gaps, call: Int64s) -> Bools:
         """Work of another stream ended just before; or the launching thread told a stream to wait for an event since
         its launch before."""
-        dependent: Bools = self._slices.track[gaps.before] != self._slices.track[gaps.after]
-        starts = self._slices.start_ns
-        for thread, mine in self._by_thread(call):
-            waits = starts[self._waits[self._slices.track[self._waits] == thread]]
-            launched = starts[self._launching[self._slices.track[self._launching] == thread]]
-            own = starts[call[mine]]
-            first_of_call = self._call_of[gaps.before[mine]] != call[mine]
-            waited, previous = _last_before(waits, own), _last_before(launched, own)
-            dependent[mine] |= first_of_call & (waited > previous)
+        starts, track = self._slices.start_ns, self._slices.track[call]
+        other_stream = self._slices.track[gaps.before] != self._slices.track[gaps.after]
+        own = np.searchsorted(starts, starts[call])
+        waited, previous = self._waits.last_before(track, own), self._launching.last_before(track, own)
+        since = (waited != ABSENT) & ((previous == ABSENT) | (starts[waited] > starts[previous]))
+        dependent: Bools = other_stream | (since & (self._call_of[gaps.before] != call))
         return dependent
-
-    def _by_thread(self, call: Int64s) -> list[tuple[int, Int64s]]:
-        """Each thread with the places of the gaps whose next slice it launched."""
-        thread = np.where(call == ABSENT, ABSENT, self._slices.track[call])
-        return [(found, np.flatnonzero(thread == found)) for found in np.unique(thread).tolist() if found != ABSENT]
-
-
-def _named(trace: Trace, calls: Int64s, pattern: re.Pattern[str]) -> Int64s:
-    matches = np.array([bool(pattern.match(name)) for name in trace.names], np.bool_)
-    named: Int64s = calls[matches[trace.slices.name[calls]]]
-    return named
-
-
-def _last_before(times: Int64s, moments: Int64s) -> Int64s:
-    """The latest of `times` before each moment; the lowest number where there is none."""
-    padded = np.concatenate([[np.iinfo(np.int64).min], times])
-    latest: Int64s = padded[np.searchsorted(times, moments, "left")]
-    return latest

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -108,7 +109,12 @@ def find_overlap(overlaps: Iterable[Overlap]) -> Iterator[Finding]:
 
 
 def _recorded_gpu(trace: Trace, launches: Launches) -> bool:
-    return len(launches.calls) > 0 or len(trace.slices.of(*GPU_KINDS)) > 0
+    return len(launches.calls) > 0 or _has_gpu_slices(trace)
+
+
+@lru_cache(maxsize=1)  # asked for every step of the trace at hand
+def _has_gpu_slices(trace: Trace) -> bool:
+    return len(trace.slices.of(*GPU_KINDS)) > 0
 
 
 def _missing_records(trace: Trace, launches: Launches, steps: tuple[Step, ...]) -> Iterator[Finding]:

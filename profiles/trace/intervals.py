@@ -26,7 +26,7 @@ def union_ns(start_ns: Int64s, end_ns: Int64s) -> int:
 
 def span_ns(slices: Slices, rows: Int64s) -> int | None:
     """From the first start to the last end; rows come ordered by start. None of nothing."""
-    return int(slices.end_ns[rows].max() - slices.start_ns[rows[0]]) if len(rows) else None
+    return int(slices.ends_ns(rows).max() - slices.start_ns[rows[0]]) if len(rows) else None
 
 
 def stream_overlap(slices: Slices, rows: Int64s) -> Overlap:

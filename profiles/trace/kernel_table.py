@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import msgspec
-import numpy as np
 
 from profiles.recorded import Attribution
 from profiles.results import Role
-from profiles.trace.attribution import attribution
+from profiles.trace.attribution import joined
 from profiles.trace.causes import find_causes
 from profiles.trace.health import find_unlinked
 from profiles.trace.launches import find_launches
 from profiles.trace.model import SliceKind, Trace
 from profiles.trace.names import short_names
 from profiles.trace.roles import role_of
+from profiles.trace.seen_kernels import attributed_kernels, grouped_kernels
 
 
 class KernelRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -39,28 +39,25 @@ class KernelRow(msgspec.Struct, frozen=True, kw_only=True):
 def kernel_table(trace: Trace) -> tuple[KernelRow, ...]:
     """The longest in all first."""
     launches = find_launches(trace)
-    unlinked = find_unlinked(trace, launches)
-    slices = trace.slices
-    kernels = slices.of(SliceKind.KERNEL)
-    causes = find_causes(trace, launches).by_name(trace, kernels)
-    numbers = np.unique(slices.name[kernels]).tolist()
-    shorts = short_names([trace.names[number] for number in numbers])
-    rows = []
-    for number, short in zip(numbers, shorts, strict=True):
-        mine = kernels[slices.name[kernels] == number]
-        rows.append(
-            KernelRow(
-                name=trace.names[number],
-                short_name=short,
-                role=role_of(trace.names[number]),
-                calls=len(mine),
-                total_ns=int(slices.duration_ns[mine].sum()),
-                launched_by=causes[trace.names[number]].operators,
-                attribution=attribution(trace, launches, unlinked, mine),
-                modules=causes[trace.names[number]].modules,
-                sources=causes[trace.names[number]].sources,
-                inferred=causes[trace.names[number]].inferred,
-                launch_calls=causes[trace.names[number]].calls,
-            )
+    grouped = grouped_kernels(trace)
+    causes = find_causes(trace, launches).by_name(trace, trace.slices.of(SliceKind.KERNEL))
+    names = [trace.names[number] for number in grouped.names.tolist()]
+    ways = joined(trace, launches, find_unlinked(trace, launches))
+    columns = (names, short_names(names), grouped.counts.tolist(), grouped.totals_ns(trace).tolist())
+    rows = [
+        KernelRow(
+            name=name,
+            short_name=short,
+            role=role_of(name),
+            calls=calls,
+            total_ns=total_ns,
+            launched_by=causes[name].operators,
+            attribution=attributed,
+            modules=causes[name].modules,
+            sources=causes[name].sources,
+            inferred=causes[name].inferred,
+            launch_calls=causes[name].calls,
         )
+        for name, short, calls, total_ns, attributed in zip(*columns, attributed_kernels(ways, grouped), strict=True)
+    ]
     return tuple(sorted(rows, key=lambda row: (-row.total_ns, row.name)))

@@ -10,6 +10,7 @@ from functools import lru_cache
 import numpy as np
 
 from profiles.trace.model import ABSENT, CALL_KINDS, GPU_KINDS, Bools, Int64s, SliceKind, Trace
+from profiles.trace.on_tracks import OnTracks
 
 
 class CallKind(IntEnum):
@@ -90,6 +91,13 @@ def kernels_of_graphs(trace: Trace, launches: Launches) -> Int64s:
     return from_graphs
 
 
+def calls_named(trace: Trace, rows: Int64s, pattern: re.Pattern[str]) -> Int64s:
+    """Those of the slices `rows` whose names begin as `pattern` says; each name is looked at once."""
+    matches = np.array([bool(pattern.match(name)) for name in trace.names], np.bool_)
+    named: Int64s = rows[matches[trace.slices.name[rows]]]
+    return named
+
+
 def _call_kind(name: str) -> CallKind:
     return next((kind for kind, pattern in _PATTERNS if pattern.match(name)), CallKind.OTHER)
 
@@ -127,13 +135,14 @@ def _started(trace: Trace, calls: Int64s) -> Int64s:
 
 
 def _while_capturing(trace: Trace, rows: Int64s, calls: Int64s) -> Bools:
-    """Calls on a thread between the begin and the end of a stream capture there."""
+    """Calls on a thread between the begin and the end of a stream capture there; one without an end goes on for good.
+
+    Of all captures that began by a call the latest ends last, at the first end after it: it alone decides.
+    """
     slices = trace.slices
-    captured = np.zeros(len(calls), np.bool_)
-    begins, ends = (np.array([bool(pattern.match(name)) for name in trace.names], np.bool_) for pattern in _CAPTURE)
-    for begin in rows[begins[slices.name[rows]]].tolist() if len(trace.names) else []:
-        after = rows[ends[slices.name[rows]] & (slices.track[rows] == slices.track[begin]) & (rows > begin)]
-        end = slices.start_ns[after[0]] if len(after) else np.iinfo(np.int64).max
-        inside = (slices.start_ns[calls] >= slices.start_ns[begin]) & (slices.start_ns[calls] <= end)
-        captured |= inside & (slices.track[calls] == slices.track[begin])
+    begins, ends = (OnTracks(slices, calls_named(trace, rows, pattern)) for pattern in _CAPTURE)
+    track, start_ns = slices.track[calls], slices.start_ns[calls]
+    begin = begins.last_before(track, np.searchsorted(slices.start_ns, start_ns, "right"))
+    end = ends.first_from(track, begin)
+    captured: Bools = (begin != ABSENT) & ((end == ABSENT) | (start_ns <= slices.start_ns[end]))
     return captured

@@ -100,6 +100,11 @@ class Slices:
     def end_ns(self) -> Int64s:
         return self.start_ns + self.duration_ns
 
+    def ends_ns(self, rows: Int64s) -> Int64s:
+        """When these slices end; `end_ns` goes through all of them."""
+        ends: Int64s = self.start_ns[rows] + self.duration_ns[rows]
+        return ends
+
     def of(self, *kinds: SliceKind) -> Int64s:
         """The rows of these kinds, in order."""
         return np.flatnonzero(np.isin(self.kind, kinds))

@@ -35,8 +35,8 @@ class Occupations:
         """Of the GPU slices `rows`, which come ordered by start."""
         slices = self._trace.slices
         device = self._device[slices.track[rows]]
-        devices = np.unique(device).tolist()
-        parts = [rows] if len(devices) < 2 else [rows[device == number] for number in devices]
+        by_device = np.argsort(device, kind="stable")
+        parts = np.split(rows[by_device], np.flatnonzero(np.diff(device[by_device])) + 1)
         return Occupation(*(sum(found) for found in zip(*map(self._of_device, parts), strict=True)))
 
     def _of_device(self, rows: Int64s) -> Occupation:

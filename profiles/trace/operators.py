@@ -66,8 +66,9 @@ def compute_operators(trace: Trace, start_ns: int, end_ns: int) -> Int64s:
     slices = trace.slices
     rows = _operators_within(trace, start_ns, end_ns)
     found: list[int] = []
-    for track in np.unique(slices.track[rows]):
-        found += _of_thread(trace, rows[slices.track[rows] == track])
+    by_thread = rows[np.argsort(slices.track[rows], kind="stable")]
+    for mine in np.split(by_thread, np.flatnonzero(np.diff(slices.track[by_thread])) + 1):
+        found += _of_thread(trace, mine)
     return np.array(sorted(found), np.int64)
 
 
@@ -91,7 +92,7 @@ def _of_thread(trace: Trace, rows: Int64s) -> list[int]:
     found: list[int] = []
     stack: list[_Open] = []
     for row, start_ns, end_ns in zip(
-        rows.tolist(), slices.start_ns[rows].tolist(), slices.end_ns[rows].tolist(), strict=True
+        rows.tolist(), slices.start_ns[rows].tolist(), slices.ends_ns(rows).tolist(), strict=True
     ):
         while stack and stack[-1].end_ns <= start_ns:
             _close(stack, found)

@@ -18,7 +18,7 @@ def recorded_rank(trace: Trace) -> Rank | None:
     rows = rows if len(rows) else np.arange(len(slices))
     if trace.rank is None or not len(rows):
         return trace.rank
-    start, end = trace.epoch_ns + int(slices.start_ns[rows].min()), trace.epoch_ns + int(slices.end_ns[rows].max())
+    start, end = trace.epoch_ns + int(slices.start_ns[rows].min()), trace.epoch_ns + int(slices.ends_ns(rows).max())
     if not _YEAR_2010_NS < start < end < _YEAR_2100_NS:
         return trace.rank
     return msgspec.structs.replace(trace.rank, started_ns=start, ended_ns=end)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from profiles.recorded import KernelCauses, Recorded
-from profiles.trace.attribution import attribution
+from profiles.trace.attribution import attribution, joined
 from profiles.trace.gaps import GapJudge, find_gaps
 from profiles.trace.health import Unlinked
 from profiles.trace.intervals import span_ns, stream_overlap
@@ -32,6 +32,6 @@ def recorded(
         span_ns=span,
         idle=GapJudge(trace, launches, steps).idle(find_gaps(trace, rows)),
         stream_overlap_ns=stream_overlap(trace.slices, rows).time_ns,
-        kernels=attribution(trace, launches, unlinked, trace.slices.of(SliceKind.KERNEL)),
+        kernels=attribution(joined(trace, launches, unlinked), trace.slices.of(SliceKind.KERNEL)),
         launched_by=tuple(cause.operators for cause in causes),
     )

@@ -10,7 +10,7 @@ import numpy as np
 
 from profiles.recorded import Attribution
 from profiles.results import Role
-from profiles.trace.attribution import joined
+from profiles.trace.attribution import Joined, joined
 from profiles.trace.causes import NamedCauses
 from profiles.trace.health import Unlinked
 from profiles.trace.launches import Launches
@@ -52,7 +52,7 @@ class SeenKernel(msgspec.Struct, frozen=True, kw_only=True):
 
 
 @dataclass(frozen=True, slots=True)
-class _Grouped:
+class Grouped:
     """Kernels' rows ordered by name, then duration; `starts` and `ends` bound each of `names`."""
 
     rows: Int64s
@@ -60,18 +60,24 @@ class _Grouped:
     starts: Int64s
     ends: Int64s
 
+    @property
+    def counts(self) -> Int64s:
+        return self.ends - self.starts
+
+    def totals_ns(self, trace: Trace) -> Int64s:
+        return np.add.reduceat(trace.slices.duration_ns[self.rows], self.starts) if len(self.rows) else self.starts
+
 
 def seen_kernels(
     trace: Trace, launches: Launches, unlinked: Unlinked, *, causes: Mapping[str, NamedCauses], steps: Sequence[Int64s]
 ) -> tuple[SeenKernel, ...]:
     """The longest in all first, equal ones by name. `causes` are by kernels' names; `steps` are the GPU slices of each
     step, if they are told."""
-    grouped = _grouped(trace)
+    grouped = grouped_kernels(trace)
     durations = trace.slices.duration_ns[grouped.rows]
-    counts = grouped.ends - grouped.starts
-    totals = np.add.reduceat(durations, grouped.starts) if len(counts) else counts
+    counts, totals = grouped.counts, grouped.totals_ns(trace)
     names = [trace.names[number] for number in grouped.names.tolist()]
-    attributed = _attributed(trace, launches, unlinked, grouped)
+    attributed = attributed_kernels(joined(trace, launches, unlinked), grouped)
     calls, step_ns = _by_step(trace, grouped, steps)
     kernels = [
         SeenKernel(
@@ -103,15 +109,15 @@ def _nearest_rank(count: int, percent: int) -> int:
     return int(-(-count * percent // 100)) - 1
 
 
-def _grouped(trace: Trace) -> _Grouped:
+def grouped_kernels(trace: Trace) -> Grouped:
     slices = trace.slices
     rows = slices.of(SliceKind.KERNEL)
     rows = rows[np.lexsort((slices.duration_ns[rows], slices.name[rows]))]
     names, starts = np.unique(slices.name[rows], return_index=True)
-    return _Grouped(rows, names, starts, np.append(starts[1:], len(rows)) if len(rows) else starts)
+    return Grouped(rows, names, starts, np.append(starts[1:], len(rows)) if len(rows) else starts)
 
 
-def _by_step(trace: Trace, grouped: _Grouped, steps: Sequence[Int64s]) -> tuple[Int64s, Int64s]:
+def _by_step(trace: Trace, grouped: Grouped, steps: Sequence[Int64s]) -> tuple[Int64s, Int64s]:
     """Calls and their time, [step, name]. Sums of floats would lose ns from 104 days on: integers are added."""
     slices = trace.slices
     calls = np.zeros((len(steps), len(grouped.names)), np.int64)
@@ -124,14 +130,14 @@ def _by_step(trace: Trace, grouped: _Grouped, steps: Sequence[Int64s]) -> tuple[
     return calls, total_ns
 
 
-def _attributed(trace: Trace, launches: Launches, unlinked: Unlinked, grouped: _Grouped) -> list[Attribution]:
-    columns = [_added(chosen, grouped) for chosen in joined(trace, launches, unlinked, grouped.rows)]
+def attributed_kernels(ways: Joined, grouped: Grouped) -> list[Attribution]:
+    columns = [_added(way[grouped.rows], grouped) for way in ways]
     return [
         Attribution(exact=exact, by_graph=graph, inferred=earlier, unknown=unknown)
         for exact, graph, earlier, unknown in zip(*columns, strict=True)
     ]
 
 
-def _added(chosen: Bools, grouped: _Grouped) -> list[int]:
+def _added(chosen: Bools, grouped: Grouped) -> list[int]:
     counted: list[int] = np.add.reduceat(chosen.astype(np.int64), grouped.starts).tolist() if len(chosen) else []
     return counted

@@ -9,6 +9,7 @@ import numpy as np
 from profiles.trace.counterparts import find_counterparts
 from profiles.trace.launches import Launches
 from profiles.trace.model import ABSENT, Int64s, SliceKind, Trace
+from profiles.trace.nesting import Nesting
 
 _PREFIX = "fusescope.stage:"
 
@@ -27,12 +28,13 @@ def find_stages(trace: Trace, launches: Launches) -> Stages:
     slices = trace.slices
     sets: dict[tuple[str, ...], int] = {(): 0}
     of_row = np.zeros(len(slices), np.int64)
-    ends = slices.end_ns
-    for row in slices.of(SliceKind.ANNOTATION).tolist():  # outer before inner, so that the inner mark stays
-        name = trace.names[slices.name[row]]
-        if name.startswith(_PREFIX):
-            inside = slice(*np.searchsorted(slices.start_ns, (slices.start_ns[row], ends[row])))
-            of_row[inside] = sets.setdefault(tuple(name.removeprefix(_PREFIX).split("+")), len(sets))
+    marks, of_mark = _marks(trace, sets)
+    if len(marks):
+        begun = np.searchsorted(slices.start_ns[marks], slices.start_ns, "right")
+        everywhere = np.zeros(len(slices), np.int64)
+        open_ = Nesting(np.zeros(len(marks), np.int64), slices.ends_ns(marks))
+        innermost = open_.open_at(track=everywhere, at_ns=slices.start_ns, before=begun)
+        of_row = np.where(innermost == ABSENT, 0, of_mark[innermost])
     started = launches.call_of != ABSENT
     of_row[np.isin(slices.kind, (SliceKind.KERNEL, SliceKind.MEMCPY, SliceKind.MEMSET))] = 0
     of_row[started] = of_row[launches.call_of[started]]
@@ -41,3 +43,17 @@ def find_stages(trace: Trace, launches: Launches) -> Stages:
         unmarked = of_row[counterparts.rows] == 0
         of_row[counterparts.rows[unmarked]] = np.maximum(counterparts.agreed(of_row), 0)[unmarked]
     return Stages(tuple(sets), of_row)
+
+
+def _marks(trace: Trace, sets: dict[tuple[str, ...], int]) -> tuple[Int64s, Int64s]:
+    """The rows of the marks in order, and the place in `sets` of what each says: it is added where it is not there."""
+    rows = trace.slices.of(SliceKind.ANNOTATION)
+    numbers = trace.slices.name[rows]
+    of_name = np.zeros(len(trace.names), np.int64)
+    _, first = np.unique(numbers, return_index=True)
+    for number in numbers[np.sort(first)].tolist():
+        name = trace.names[number]
+        if name.startswith(_PREFIX):
+            of_name[number] = sets.setdefault(tuple(name.removeprefix(_PREFIX).split("+")), len(sets))
+    marks = rows[of_name[numbers] > 0]
+    return marks, of_name[trace.slices.name[marks]]

@@ -9,7 +9,7 @@ import numpy as np
 
 from profiles.recorded import Attribution, GapCause, Idle
 from profiles.results import Finding
-from profiles.trace.attribution import attribution
+from profiles.trace.attribution import Joined, attribution, joined
 from profiles.trace.gaps import GapJudge, find_gaps
 from profiles.trace.health import Unlinked, find_overlap, find_problems, find_unexplained, find_unlinked, kernels_in
 from profiles.trace.intervals import Overlap, span_ns, stream_overlap, union_ns
@@ -103,6 +103,7 @@ def summarise(trace: Trace) -> TraceSummary:
         for device, rows, overlap in zip(trace.devices, by_device, overlaps, strict=True)
     )
     idle = _added_up(devices)
+    ways = joined(trace, launches, unlinked)
     health = (
         *find_problems(trace, launches, steps, unlinked),
         *find_unexplained(idle),
@@ -123,16 +124,16 @@ def summarise(trace: Trace) -> TraceSummary:
         distinct_kernel_names=_told(trace, len(np.unique(slices.name[kernels])), SliceKind.KERNEL),
         kernels_from_graph_launches=_told(trace, len(kernels_of_graphs(trace, launches)), SliceKind.KERNEL),
         devices=devices,
-        steps=tuple(_step(step, trace, launches, unlinked) for step in steps),
+        steps=tuple(_step(step, trace, launches, unlinked, ways) for step in steps),
         launched_before_window=_before_window(trace, unlinked),
         health=health,
         format=trace.format,
         unit=trace.unit,
         records=trace.records,
         coverage=Coverage(
-            kernels=attribution(trace, launches, unlinked, kernels),
-            memcpy=attribution(trace, launches, unlinked, slices.of(SliceKind.MEMCPY)),
-            memset=attribution(trace, launches, unlinked, slices.of(SliceKind.MEMSET)),
+            kernels=attribution(ways, kernels),
+            memcpy=attribution(ways, slices.of(SliceKind.MEMCPY)),
+            memset=attribution(ways, slices.of(SliceKind.MEMSET)),
         ),
         stream_overlap_ns=sum(device.stream_overlap_ns for device in devices),
         idle=idle,
@@ -145,12 +146,12 @@ def _told(trace: Trace, number: int, *kinds: SliceKind) -> int | None:
     return None if trace.absent.issuperset(kinds) else number
 
 
-def _step(step: Step, trace: Trace, launches: Launches, unlinked: Unlinked) -> StepSummary:
+def _step(step: Step, trace: Trace, launches: Launches, unlinked: Unlinked, ways: Joined) -> StepSummary:
     kernels = step.slices[trace.slices.kind[step.slices] == SliceKind.KERNEL]
     return StepSummary(
         name=step.name,
         kernels=kernels_in(step, trace, launches, unlinked),
-        attribution=attribution(trace, launches, unlinked, kernels),
+        attribution=attribution(ways, kernels),
     )
 
 
@@ -194,8 +195,8 @@ def _device(trace: Trace, device: Device, gpu: Int64s, judge: GapJudge, overlap:
     return DeviceSummary(
         index=device.index,
         name=device.name,
-        kernel_busy_ns=_told(trace, union_ns(slices.start_ns[kernels], slices.end_ns[kernels]), SliceKind.KERNEL),
-        gpu_busy_ns=union_ns(slices.start_ns[gpu], slices.end_ns[gpu]),
+        kernel_busy_ns=_told(trace, union_ns(slices.start_ns[kernels], slices.ends_ns(kernels)), SliceKind.KERNEL),
+        gpu_busy_ns=union_ns(slices.start_ns[gpu], slices.ends_ns(gpu)),
         gpu_span_ns=span_ns(slices, gpu),
         idle_ns=int(gaps.duration_ns.sum()) if len(gpu) else None,
         stream_overlap_ns=overlap.time_ns,
