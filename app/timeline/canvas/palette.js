@@ -16,8 +16,8 @@ const ROLES = {
 };
 
 const INK = {
-  light: { ground: "#FFFFFF", ink: "#171A1F", muted: "#626A75", faint: "#7C848F", border: "#E2E5E9", cursor: "#4451C4" },
-  dark: { ground: "#0F1216", ink: "#E6E9ED", muted: "#98A1AD", faint: "#7F8894", border: "#2A3038", cursor: "#5E6BD8" },
+  light: { ground: "#FFFFFF", ink: "#171A1F", muted: "#626A75", faint: "#7C848F", border: "#E2E5E9", unlit: "#5B626C", cursor: "#4451C4" },
+  dark: { ground: "#0F1216", ink: "#E6E9ED", muted: "#98A1AD", faint: "#7F8894", border: "#2A3038", unlit: "#98A1AD", cursor: "#5E6BD8" },
 };
 
 const HATCHED = ["copy", "fill", "other"], HATCH = 6;
@@ -60,7 +60,7 @@ function makePalette(context, dark) {
       ? { fill: hatch(context, fill, role === "fill"), text: INK[theme].ink, edge: fill, dashed: role === "other", thin: fill }
       : { fill, text, edge, thin: fill };
   }
-  const { faint, border, muted } = INK[theme];
-  const host = { fill: faint, text: "#14171C", thin: faint, flat: true }, unlit = { fill: border, text: muted, thin: border, flat: true };
+  const { faint, border } = INK[theme];
+  const host = { fill: faint, text: "#14171C", thin: faint, flat: true }, unlit = { fill: border, text: INK[theme].unlit, thin: border, flat: true };
   return { ...INK[theme], roles, host, unlit };
 }
