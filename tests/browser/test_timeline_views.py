@@ -69,6 +69,7 @@ def test_the_view_is_saved_as_svg_with_the_colours_names_and_axis_of_the_canvas(
     texts = [text.text for text in root.iter(f"{SVG}text")]
     assert {"naive", "nvjet 256×128", "1.0 ms", "stream 7", "Δ 400.0 µs"} <= set(texts)
     assert any(re.match(r"A: \d+ of 12 slices drawn$", text or "") for text in texts)
+    assert all(float(text.attrib["textLength"]) > 0 for text in root.iter(f"{SVG}text"))
     rects = list(root.iter(f"{SVG}rect"))
     gemm = next(rect for rect in rects if rect.get("fill") == GEMM)
     scale = (int(root.attrib["width"]) - GUTTER) / 2_000

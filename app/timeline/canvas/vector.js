@@ -98,12 +98,13 @@ class VectorPen {
     this.body.push(`${shape}${this.globalAlpha < 1 ? ` opacity="${this.globalAlpha}"` : ""}/>`);
   }
 
-  // `dominant-baseline` is not drawn alike everywhere: the text is moved instead.
+  // `dominant-baseline` is not drawn alike everywhere: the text is moved instead. Its width is told, since whoever opens
+  // the file may have other fonts.
   fillText(text, x, y) {
     const [, weight, size, family] = FONT.exec(this.font);
-    const anchor = this.textAlign === "center" ? ` text-anchor="middle"` : "", alpha = this.globalAlpha < 1 ? ` opacity="${this.globalAlpha}"` : "";
+    const anchor = this.textAlign === "center" ? ` text-anchor="middle"` : "", width = short(widthOf(this, text)), alpha = this.globalAlpha < 1 ? ` opacity="${this.globalAlpha}"` : "";
     this.body.push(`<text x="${short(x)}" y="${short(y + MIDDLE_EM * size)}" font-family="${markup(family)}" font-size="${size}"${
-      weight ? ` font-weight="${weight}"` : ""} fill="${this.fillStyle}"${anchor}${alpha} xml:space="preserve">${markup(text)}</text>`);
+      weight ? ` font-weight="${weight}"` : ""} fill="${this.fillStyle}"${anchor}${alpha} textLength="${width}" lengthAdjust="spacingAndGlyphs" xml:space="preserve">${markup(text)}</text>`);
   }
 
   document(width, height, title, description) {
