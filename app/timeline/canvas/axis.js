@@ -23,7 +23,7 @@ function exactText(ns) {
 }
 
 function ticks(from, to, pixels) {
-  const rough = (to - from) / Math.max(2, pixels / 130);
+  const rough = (to - from) / Math.max(2, pixels / (pixels < PHONE ? 86 : 130));
   const magnitude = 10 ** Math.floor(Math.log10(rough));
   const step = [1, 2, 5, 10].map((factor) => factor * magnitude).find((size) => size >= rough);
   const found = [];

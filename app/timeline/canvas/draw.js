@@ -1,6 +1,6 @@
 // One picture of the view: axis, lanes, cursor, range, flow. A scene holds all that it needs; no state is kept here.
 
-const LABEL_PART = 0.6; // of a lane's first line: its label may be the long name of a file
+const LABEL_PART = 0.6; // of a lane's only line: its label may be the long name of a file
 
 function drawTimeline(pen, scene) {
   const { view, layout, palette, pointer } = scene;
@@ -21,11 +21,12 @@ function drawAxis(pen, { view, layout, palette, at }) {
   for (const tick of found) {
     const x = at(tick);
     pen.fillStyle = palette.muted;
-    pen.fillText(tick === 0 ? "0" : timeText(tick, step), Math.min(Math.max(x, layout.gutter + 8), layout.width - 28), 11);
+    const text = tick === 0 ? "0" : timeText(tick, step), half = widthOf(pen, text) / 2;
+    pen.fillText(text, Math.min(Math.max(x, layout.gutter + half), layout.width - half), 11);
     pen.fillStyle = palette.border;
     for (const lane of layout.lanes) {
       const last = lane.rows[lane.rows.length - 1];
-      if (last) pen.fillRect(Math.round(x), lane.top + HEAD, 1, last.top + last.height - lane.top - HEAD);
+      if (last) pen.fillRect(Math.round(x), lane.top + lane.head, 1, last.top + last.height - lane.top - lane.head);
     }
   }
   pen.textAlign = "left";
@@ -44,7 +45,7 @@ function drawLane(pen, lane, scene) {
   if (!why) return;
   pen.font = `12px ${TEXT}`;
   pen.fillStyle = palette.muted;
-  pen.fillText(clipped(pen, why, layout.plot), layout.gutter, (lane.rows[lane.rows.length - 1]?.top ?? lane.top + HEAD) + ROW / 2);
+  pen.fillText(clipped(pen, why, layout.plot), layout.gutter, (lane.rows[lane.rows.length - 1]?.top ?? lane.top + lane.head) + SIZES[0].row / 2);
 }
 
 function drawRows(pen, lane, scene) {
@@ -57,7 +58,7 @@ function drawRows(pen, lane, scene) {
   drawSelected(pen, lane, scene);
   drawEndNote(pen, lane, scene);
   pen.restore();
-  drawGutter(pen, lane, scene);
+  drawNames(pen, lane, scene);
 }
 
 function drawHead(pen, lane, { layout, palette }) {
@@ -75,12 +76,14 @@ function drawHead(pen, lane, { layout, palette }) {
   pen.textAlign = "left";
   pen.font = `12.5px ${MONO}`;
   pen.fillStyle = palette.ink;
-  const label = clipped(pen, lane.label, (layout.width - box) * LABEL_PART);
+  const label = clippedWithin(pen, lane.label, layout.gutter ? (layout.width - box) * LABEL_PART : layout.width - box - 8);
   pen.fillText(label, box + 8, y);
-  const used = box + 8 + widthOf(pen, label) + 12;
+  lane.cut = label !== lane.label;
+  const [left, line] = layout.gutter ? [box + 8 + widthOf(pen, label) + 12, y] : [0, y + SECOND_LINE + 2];
   pen.font = `12px ${TEXT}`;
   pen.fillStyle = palette.muted;
-  pen.fillText([lane.summary, drawnText(lane), lane.run?.why].filter(Boolean).join(" · "), used, y);
+  const told = [lane.summary, drawnText(lane), lane.run?.why].filter(Boolean).join(" · ");
+  pen.fillText(clipped(pen, told, layout.width - left), left, line);
 }
 
 // `14 of 52 slices drawn`; nothing where all are.
@@ -95,14 +98,16 @@ function emptiness(lane) {
   return `Nothing of ${lane.key} in this view: it runs from ${timeText(from, step)} to ${timeText(to, step)}. 0 shows all.`;
 }
 
-function drawGutter(pen, lane, { layout, palette }) {
-  if (!layout.gutter) return;
+function drawNames(pen, lane, { layout, palette }) {
   for (const row of lane.rows) {
-    const y = row.nests ? row.top + NESTED / 2 : row.top + row.height / 2 - (row.height === ROW ? 1 : 0);
-    pen.font = `${row.folded ? 10.5 : 11.5}px ${TEXT}`;
+    const { top, height } = row.named;
+    if (!height) continue;
+    const line = row.nests && layout.gutter ? row.size.nested : height === SIZES[0].row ? height - 2 : height;
+    pen.font = `${row.folded || line < 14 ? 10.5 : 11.5}px ${TEXT}`;
     pen.fillStyle = palette.muted;
-    pen.fillText(clipped(pen, row.label, layout.gutter - 20), 11, y);
-    if (row.first) drawTriangle(pen, y, row.folded);
+    const label = layout.gutter || row.size === SIZES[0] ? row.label : row.all;
+    pen.fillText(clipped(pen, label, (layout.gutter || layout.width) - 20), 11, top + line / 2);
+    if (row.first) drawTriangle(pen, top + line / 2, row.folded);
   }
 }
 
@@ -121,7 +126,7 @@ function drawEndNote(pen, lane, { layout, palette, at }) {
   pen.font = `12px ${TEXT}`;
   if (x < layout.gutter || x + widthOf(pen, lane.note) > layout.width) return;
   pen.fillStyle = palette.muted;
-  pen.fillText(lane.note, x, row.top + Math.min(row.height, ROW) / 2 - 1);
+  pen.fillText(lane.note, x, row.top + Math.min(row.height, SIZES[0].row) / 2 - 1);
 }
 
 function drawCursor(pen, { view, layout, palette, pointer }) {

@@ -1,44 +1,62 @@
-// Where lanes and their rows lie. A lane is one run: a line of text, then its rows by kind, deeper where slices nest.
-// A folded kind is one thin strip, however many tracks it has.
+// Where lanes and their rows lie. A lane is one run: its head, then its rows by kind, deeper where slices nest. A folded
+// kind is one thin strip, however many tracks it has; one with very many rows has them closer.
 
-const AXIS = 30, HEAD = 24, LANE_GAP = 10, LAUNCH_ROW = 14, FOLDED_ROW = 14, ROW = 30, NESTED = 18, DEEPEST = 5;
+const AXIS = 30, HEAD = 24, SECOND_LINE = 16, CAPTION = 15, LANE_GAP = 10, FOLDED_ROW = 14, DEEPEST = 5;
 const GUTTER = 104, PHONE = 560;
+const SIZES = [
+  { row: 30, nested: 18, launches: 14, up_to: 360 },
+  { row: 18, nested: 13, launches: 10, up_to: 600 },
+  { row: 12, nested: 8, launches: 8, up_to: Infinity },
+];
 const KINDS = { annotations: "annotations", ops: "operators", calls: "other calls", launches: "host launches", stream: "streams" };
 
+// Where there is no room for a gutter, names stand over their rows, and a lane's figures under its name.
 function layOut(lanes, width, flipped) {
-  const gutter = width < PHONE ? 0 : GUTTER;
+  const gutter = width < PHONE ? 0 : GUTTER, head = gutter ? HEAD : HEAD + SECOND_LINE;
   let y = AXIS;
   const placed = lanes.map((lane) => {
     const top = y;
-    y += HEAD;
+    y += head;
     const rows = lane.run ? rowsOf(lane, flipped) : [];
     for (const row of rows) {
+      row.named = { top: y, height: gutter ? row.height : row.first || row.size === SIZES[0] ? CAPTION : 0 };
+      if (!gutter) y += row.named.height;
       row.top = y;
       y += row.height;
     }
-    if (!rows.length) y += ROW;
+    if (!rows.length) y += SIZES[0].row;
     y += LANE_GAP;
-    return { ...lane, top, rows, bottom: y - LANE_GAP / 2 };
+    return { ...lane, top, head, rows, bottom: y - LANE_GAP / 2 };
   });
   return { lanes: placed, gutter, width, height: y, plot: Math.max(1, width - gutter) };
 }
 
 function rowsOf(lane, flipped) {
-  const rows = [];
+  const rows = [], { tracks } = lane.run;
   for (const kind of Object.keys(KINDS)) {
-    const indices = [...lane.run.tracks.keys()].filter((i) => lane.run.tracks[i].kind === kind);
+    const indices = [...tracks.keys()].filter((i) => tracks[i].kind === kind);
     if (!indices.length) continue;
-    const label = indices.length > 1 ? `${indices.length} ${kind === "stream" ? "streams" : `× ${KINDS[kind]}`}` : lane.run.tracks[indices[0]].name;
-    if (isFolded(lane, kind, flipped)) rows.push({ kind, label, tracks: indices, folded: true, height: FOLDED_ROW, first: true });
-    else rows.push(...indices.map((i, at) => openRow(lane.run.tracks[i], i, at === 0)));
+    const all = `${indices.length} ${kind === "stream" ? "streams" : `× ${KINDS[kind]}`}`, folded = isFolded(lane, kind, flipped);
+    const size = folded ? SIZES[0] : SIZES.find((one) => indices.reduce((sum, i) => sum + heightOf(tracks[i], one), 0) <= one.up_to);
+    if (folded) rows.push({ kind, size, folded, label: indices.length > 1 ? all : tracks[indices[0]].name, tracks: indices, height: FOLDED_ROW, first: true });
+    else rows.push(...labelsOf(indices.map((i) => tracks[i].name)).map((label, at) => openRow(tracks[indices[at]], indices[at], { size, label, all, first: at === 0 })));
   }
   return rows;
 }
 
-function openRow(track, index, first) {
-  const nests = track.depth > 1;
-  const height = track.kind === "launches" ? LAUNCH_ROW : nests ? NESTED * Math.min(track.depth, DEEPEST) + 4 : ROW;
-  return { kind: track.kind, label: track.name, tracks: [index], nests, folded: false, height, first };
+function openRow(track, index, known) {
+  return { kind: track.kind, full: track.name, tracks: [index], nests: track.depth > 1, folded: false, height: heightOf(track, known.size), ...known };
+}
+
+function heightOf(track, size) {
+  if (track.kind === "launches") return size.launches;
+  return track.depth > 1 ? size.nested * Math.min(track.depth, DEEPEST) + 4 : size.row;
+}
+
+// `python (7) · thread 7` and `python (7) · thread 9` differ in their ends alone.
+function labelsOf(names) {
+  const ends = names.map((name) => name.split(" · ").pop());
+  return new Set(ends).size === names.length ? ends : names;
 }
 
 // Rows without work of their own begin folded; `flipped` holds those that are not as they began.
@@ -48,10 +66,11 @@ function isFolded(lane, kind, flipped) {
 
 // The box of one slice within its row: [y, height].
 function sliceBox(row, depth) {
+  const { size } = row;
   if (row.folded) return [row.top + 4, 6];
-  if (row.kind === "launches") return [row.top + 4, 7];
-  if (row.nests) return [row.top + NESTED * Math.min(depth, DEEPEST - 1), NESTED - 2];
-  return [row.top + 2, ROW - 6];
+  if (row.kind === "launches") return [row.top + Math.round(size.launches / 4), Math.round(size.launches / 2)];
+  if (row.nests) return [row.top + size.nested * Math.min(depth, DEEPEST - 1), size.nested - 2];
+  return [row.top + 2, size.row - (size === SIZES[0] ? 6 : 4)];
 }
 
 // What is nested in a folded row is not drawn; what overlaps on a stream is.
@@ -61,4 +80,15 @@ function isHidden(row, band) {
 
 function rowOf(lane, track) {
   return lane.rows.find((row) => row.tracks.includes(track));
+}
+
+// The row whose name lies at the point.
+function namedAt({ gutter, lanes }, x, y) {
+  if (gutter && x >= gutter) return null;
+  const within = ({ top, height }) => y >= top && y < top + height;
+  for (const lane of lanes) {
+    const row = lane.rows.find((one) => within(one.named));
+    if (row) return { lane, row };
+  }
+  return null;
 }

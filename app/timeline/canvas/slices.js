@@ -1,7 +1,7 @@
 // The slices of one row: the hot loop. What is thinner than a pixel shares one with its neighbours; the longest of
 // them colours it, and a search hit before any other.
 
-const LABEL_FROM = 34, PAD = 6;
+const LABEL_FROM = 34, PAD = 6, LEAST_TEXT = 9;
 
 // How many slices of the row are in view.
 function drawRow(pen, lane, row, scene) {
@@ -95,7 +95,7 @@ function drawSlice(pen, run, i, row, box, style, scene, lit) {
     pen.fillStyle = scene.palette.ink;
     pen.fillRect(left, box.y + box.height - 2, right - left - gap, 2);
   }
-  const named = !row.folded && row.kind !== "launches" && width >= LABEL_FROM;
+  const named = !row.folded && row.kind !== "launches" && width >= LABEL_FROM && box.height > LEAST_TEXT;
   if (named) drawLabel(pen, run, i, box, style, scene);
 }
 
@@ -121,7 +121,8 @@ function drawLabel(pen, run, i, box, style, { layout, palette }) {
   const from = Math.max(box.left, layout.gutter) + PAD;
   const room = Math.min(box.right, layout.width) - from - PAD;
   if (room < LABEL_FROM - 2 * PAD) return;
-  pen.font = `500 12px ${TEXT}`;
+  const size = Math.min(12, box.height - 1), inset = box.height < 16 ? 1 : 3;
+  pen.font = `500 ${size}px ${TEXT}`;
   const label = countOf(run, i) > 1 ? `${countOf(run, i).toLocaleString("en-US")} slices` : run.names[run.name[i]].short;
   const name = clipped(pen, label, room);
   if (!name) return;
@@ -130,15 +131,12 @@ function drawLabel(pen, run, i, box, style, { layout, palette }) {
   if (style.dashed !== undefined) {
     // A name on a hatch needs ground under it.
     pen.fillStyle = palette.ground;
-    pen.fillRect(from - 3, box.y + 3, width + 6, box.height - 6);
+    pen.fillRect(from - 3, box.y + inset, width + 6, box.height - 2 * inset);
   }
   pen.fillStyle = style.text;
   pen.fillText(name, from, y);
   if (style.dashed !== undefined) return;
-  pen.font = `12px ${TEXT}`;
+  pen.font = `${size}px ${TEXT}`;
   const time = durationText(run.duration[i]);
-  if (width + 8 + widthOf(pen, time) > room) return;
-  pen.globalAlpha = 0.82;
-  pen.fillText(time, from + width + 8, y);
-  pen.globalAlpha = 1;
+  if (width + 8 + widthOf(pen, time) <= room) pen.fillText(time, from + width + 8, y);
 }

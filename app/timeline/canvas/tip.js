@@ -27,18 +27,33 @@ function sliceAt(chart, run, row, x, y) {
 }
 
 function showTip(tip, pointer, layout) {
-  tip.hidden = pointer.hit === null;
+  const told = pointer.hit ? sliceLines(pointer.hit) : pointer.named ? nameLines(pointer.named) : null;
+  tip.hidden = told === null;
   if (tip.hidden) return;
-  const { run, slice } = pointer.hit;
-  const name = run.names[run.name[slice]];
-  tip.children[0].textContent = name.short;
-  tip.children[1].textContent = facts(pointer.hit);
-  tip.children[2].textContent = name.full;
-  tip.children[3].textContent = causeText(run, slice);
+  for (const [i, line] of told.entries()) tip.children[i].textContent = line;
   const width = Math.min(360, layout.width - 16);
   tip.style.maxWidth = `${width}px`;
   tip.style.left = `${Math.max(0, Math.min(pointer.x + 14, layout.width - width))}px`;
   tip.style.top = `${pointer.y + 18}px`;
+}
+
+function sliceLines(hit) {
+  const { run, slice } = hit, name = run.names[run.name[slice]];
+  return [name.short, facts(hit), name.full, causeText(run, slice)];
+}
+
+// Of a row its whole name and what a click does; of a lane the name that was cut.
+function nameLines({ lane, row }) {
+  if (!row) return [lane.label, "", "", ""];
+  return [row.full ?? row.label, `${row.folded ? "folded: a click opens" : "a click folds"} ${KINDS[row.kind]}`, "", ""];
+}
+
+// What has a name at the point, without being a slice.
+function nameAt(layout, x, y) {
+  const found = namedAt(layout, x, y);
+  if (found) return found;
+  const lane = layout.lanes.find((one) => one.cut && y >= one.top && y < one.top + HEAD);
+  return lane ? { lane, row: null } : null;
 }
 
 function facts({ run, slice, label, stages }) {
