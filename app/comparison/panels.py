@@ -27,7 +27,7 @@ from profiles.comparison.recording import counts_doubt
 from profiles.comparison.speed import TITLES, By, time
 from profiles.comparison.table import Row
 
-HINT = "drag to pan · W S zoom · shift-drag for a range · / search · 0 fit"
+HINT = "drag to pan · W S zoom · shift-drag for a range · , . J K slices · / search · 0 all"
 FIRST_LANES = 3
 MOST_LANES = 8
 
@@ -48,7 +48,8 @@ def timeline_panel(rows: Sequence[ComparedRow], *, suffix: str, choice: Choice, 
         st.caption("Pick a letter to draw its timeline.")
         return
     zoom = f"t{suffix}"
-    timelines(lanes, view=st.query_params.get(zoom, choice.zoom), key=f"timeline{suffix}", on_view=keep_view(zoom))
+    shown = st.query_params.get(zoom, choice.zoom)
+    timelines(lanes, part="pass", view=shown, key=f"timeline{suffix}", on_view=keep_view(zoom))
     if token is None:
         st.html(_elsewhere([row.entry for row in drawn.values()]))
 

@@ -18,7 +18,7 @@ WHOLE = "whole"
 CANVAS = Path(__file__).parent / "canvas"
 SOURCES = (
     *("palette", "columns", "text", "axis", "layout", "slices", "flow", "draw", "elements", "tip", "search", "link"),
-    *("runs", "panel", "vector", "pictures", "bar", "gestures", "moves", "chart", "mount"),
+    *("runs", "panel", "vector", "pictures", "bar", "gestures", "walk", "moves", "chart", "mount"),
 )
 HTML = """
 <div class="timeline">
@@ -29,18 +29,19 @@ HTML = """
     <output aria-live="polite"></output>
     <span class="folds" role="group" aria-label="Rows shown open"></span>
     <select class="align" aria-label="Align the runs">
-      <option value="step">One pass, from its first slice</option>
-      <option value="start">Whole recording, from its start</option>
+      <option value="step"></option>
+      <option value="start"></option>
     </select>
-    <details><summary>Export</summary><div class="menu">
+    <details><summary>Export</summary><div class="menu" tabindex="-1">
       <button class="picture" type="button">This view as PNG</button>
       <button class="vector" type="button">as SVG</button><ul class="files"></ul>
     </div></details>
   </div>
   <div class="plot">
-    <canvas tabindex="0" role="img"></canvas>
+    <canvas tabindex="0" role="application" aria-roledescription="timeline"></canvas>
     <div class="tip" hidden><b></b><span></span><code></code><span></span></div>
   </div>
+  <p class="said" aria-live="polite"></p>
   <p class="status" aria-live="polite"></p>
   <div class="about"></div>
   <div class="below"></div>
@@ -48,12 +49,15 @@ HTML = """
 """
 
 
-def timelines(lanes: Sequence[Lane], *, view: str | None, key: str, on_view: Callable[[str | None], None]) -> None:
-    """`view` is as `link.js` writes it (`156.67~775.59` is a zoom in µs), None where it is as it begins; `on_view` gets
-    each that a person rests at. Under the canvas the same view is to be had as tables and a chart."""
+def timelines(
+    lanes: Sequence[Lane], *, part: str | None, view: str | None, key: str, on_view: Callable[[str | None], None]
+) -> None:
+    """`part` names what is drawn of each at first (`pass`, `step`), None where that is all. `view` is as `link.js`
+    writes it (`156.67~775.59` is a zoom in µs), None where it is as it begins; `on_view` gets each that a person rests
+    at. Under the canvas the same view is to be had as tables and a chart."""
     read_ahead(lanes, view)
     draw = st.components.v2.component(NAME, html=HTML, css=_read("timeline.css"), js=script())
-    data = {"lanes": [asdict(lane) for lane in lanes], "view": view, "label": _label(lanes)}
+    data = {"lanes": [asdict(lane) for lane in lanes], "view": view, "label": _label(lanes), "words": _words(part)}
     draw(key=key, data=data, on_view_change=lambda: on_view(_told(st.session_state[key].view)))
     beside(lanes, view=view, key=key)
 
@@ -63,10 +67,18 @@ def _told(view: str | None) -> str | None:
     return None if view == WHOLE else view
 
 
+def _words(part: str | None) -> tuple[str, str]:
+    """The ways to align, in the order of the options."""
+    if part is None:
+        return "Time from the first slice", "Time from the recording’s start"
+    return f"One {part}, from its first slice", "Whole recording, from its start"
+
+
 def _label(lanes: Sequence[Lane]) -> str:
     names = ", ".join(lane.label for lane in lanes)
-    keys = "W and S zoom, A and D pan, 0 fits, / searches"
-    return f"Timelines of {names}. {keys}. The kernel list below has the same figures."
+    keys = "W and S zoom, A and D pan, 0 shows all, comma and full stop go from slice to slice, J and K from row to row"
+    more = "F folds the row, M marks a range, slash searches, Escape clears"
+    return f"Timelines of {names}. {keys}, {more}. The switch below it gives the same view as text."
 
 
 @cache

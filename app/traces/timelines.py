@@ -33,14 +33,20 @@ def timeline_panel(traces: Sequence[ComparedTrace], choice: Choice, *, token: st
     if not lanes:
         st.caption("Pick a letter to draw its timeline.")
         return
-    timelines(lanes, view=st.query_params.get(ZOOM, choice.zoom), key="timeline", on_view=keep_view(ZOOM))
+    part = "step" if any(_has_steps(trace) for key, trace in drawn.items() if key in picked) else None
+    view = st.query_params.get(ZOOM, choice.zoom)
+    timelines(lanes, part=part, view=view, key="timeline", on_view=keep_view(ZOOM))
 
 
 def _aside(traces: Sequence[ComparedTrace]) -> str:
-    stepped = {bool(trace.summary is not None and trace.summary.steps) for trace in traces}
+    stepped = {_has_steps(trace) for trace in traces}
     if len(stepped) > 1:
         return "the step of middle length; the whole recording where no steps are marked"
     return "the step of middle length" if stepped == {True} else "the whole recording"
+
+
+def _has_steps(trace: ComparedTrace) -> bool:
+    return trace.summary is not None and bool(trace.summary.steps)
 
 
 def _lane(trace: ComparedTrace, choice: Choice, token: str | None) -> Lane:

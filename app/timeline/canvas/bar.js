@@ -11,8 +11,22 @@ class Bar {
     this.previous.addEventListener("click", () => chart.step(-1));
     this.next.addEventListener("click", () => chart.step(1));
     this.align.addEventListener("change", () => chart.alignBy(this.align.value));
+    this.menu(root.querySelector("details"));
     find(".picture").addEventListener("click", () => savePicture(chart));
     find(".vector").addEventListener("click", () => saveVector(chart));
+  }
+
+  // As menus do, it closes with Esc and where the focus goes elsewhere.
+  menu(details) {
+    details.addEventListener("keydown", (event) => {
+      if (event.key !== "Escape" || !details.open) return;
+      event.stopPropagation();
+      details.open = false;
+      details.querySelector("summary").focus();
+    });
+    details.addEventListener("focusout", (event) => {
+      if (!details.contains(event.relatedTarget)) details.open = false;
+    });
   }
 
   focus() {
@@ -30,7 +44,8 @@ class Bar {
     event.preventDefault();
   }
 
-  update({ finder, align, lanes, flipped }) {
+  update({ finder, align, lanes, flipped, words }) {
+    for (const [i, text] of words.entries()) if (this.align.options[i].text !== text) this.align.options[i].text = text;
     if (this.input.value !== finder.query) this.input.value = finder.query;
     this.told.textContent = finder.text();
     this.previous.disabled = this.next.disabled = !finder.places.length;

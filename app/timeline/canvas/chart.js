@@ -8,13 +8,13 @@ class Chart extends Moves {
     this.root = root;
     this.canvas = root.querySelector("canvas");
     this.tip = root.querySelector(".tip");
-    [this.status, this.about, this.below] = [".status", ".about", ".below"].map((name) => root.querySelector(name));
+    [this.said, this.status, this.about, this.below] = [".said", ".status", ".about", ".below"].map((name) => root.querySelector(name));
     this.pen = this.canvas.getContext("2d", { alpha: false });
     this.runs = new Runs();
     this.finder = new Search();
     this.bar = new Bar(root, this);
-    Object.assign(this, { lanes: [], view: { from: 0, to: 1, range: null }, pointer: { x: null, hit: null } });
-    Object.assign(this, { fitted: true, align: "step", flipped: new Set(), selected: null, query: "", unheard: [] });
+    Object.assign(this, { lanes: [], view: { from: 0, to: 1, range: null }, pointer: { x: null, hit: null, named: null } });
+    Object.assign(this, { fitted: true, align: "step", flipped: new Set(), selected: null, query: "", unheard: [], words: [] });
     listen(this.canvas, this);
     new ResizeObserver(() => this.resize()).observe(root);
     document.fonts.ready.then(() => (forgetWidths(), this.redraw()));
@@ -25,6 +25,7 @@ class Chart extends Moves {
     this.palette = makePalette(this.pen, isDark(this.root));
     this.canvas.setAttribute("aria-label", data.label);
     this.asked = data.lanes;
+    this.words = data.words;
     this.follow(data.view ?? WHOLE);
     this.load();
     this.arrange();
@@ -115,6 +116,8 @@ class Chart extends Moves {
 
   point(x, y, dragging) {
     Object.assign(this.pointer, { x, y, hit: dragging ? null : hitAt(this, x, y) });
+    this.pointer.named = dragging || this.pointer.hit ? null : nameAt(this.layout, x, y);
+    this.canvas.style.cursor = this.pointer.named?.row ? "pointer" : "";
     showTip(this.tip, this.pointer, this.layout);
     this.redraw();
   }
@@ -124,16 +127,15 @@ class Chart extends Moves {
   }
 
   leave() {
-    Object.assign(this.pointer, { x: null, hit: null });
+    Object.assign(this.pointer, { x: null, hit: null, named: null });
     this.tip.hidden = true;
     this.redraw();
   }
 
   // On a row's name: fold it or open it. On a slice: select it. Elsewhere: select nothing.
   click(x, y) {
-    const lane = this.layout.lanes.find((one) => y >= one.top && y < one.bottom);
-    const row = lane?.rows.find((one) => y >= one.top && y < one.top + one.height);
-    if (row && x < this.layout.gutter) return this.fold([`${lane.key}.${row.kind}`]);
+    const named = namedAt(this.layout, x, y);
+    if (named) return this.fold([`${named.lane.key}.${named.row.kind}`]);
     const hit = hitAt(this, x, y);
     this.select(hit && { lane: hit.lane, track: hit.run.track[hit.slice], start: hit.run.start[hit.slice] });
   }
@@ -142,6 +144,34 @@ class Chart extends Moves {
     this.selected = slice;
     this.redraw();
     this.tell();
+    this.settle();
+  }
+
+  walk(along, across) {
+    const found = walk(this, along, across);
+    if (!found) return;
+    const { run, key } = found.lane, { i } = found;
+    this.bring(run.start[i], run.start[i] + run.duration[i]);
+    this.select({ lane: key, track: run.track[i], start: run.start[i] });
+    this.said.textContent = spokenText(found.lane, i);
+  }
+
+  foldSelected() {
+    const lane = this.selected && this.lane(this.selected.lane);
+    if (!lane?.run) return;
+    const { kind } = lane.run.tracks[this.selected.track];
+    this.fold([`${lane.key}.${kind}`]);
+    this.said.textContent = `${KINDS[kind]} of ${lane.key} ${isFolded(lane, kind, this.flipped) ? "folded" : "opened"}`;
+  }
+
+  // The selected slice as the range, or what is in view; `more` lets the range reach to the slice.
+  mark(more) {
+    const { from, to, range } = this.view, lane = this.selected && this.lane(this.selected.lane);
+    const i = lane?.run ? findSlice(lane.run, this.selected.track, this.selected.start) : -1;
+    const ends = i < 0 ? [from, to] : [lane.run.start[i], lane.run.start[i] + Math.max(lane.run.duration[i], 1)];
+    this.view.range = more && range ? [Math.min(...range, ...ends), Math.max(...range, ...ends)] : ends;
+    this.said.textContent = `Range of ${exactText(this.view.range[1] - this.view.range[0])}, listed below`;
+    this.redraw();
     this.settle();
   }
 
@@ -190,6 +220,7 @@ class Chart extends Moves {
   clear() {
     Object.assign(this, { selected: null });
     this.view.range = null;
+    this.said.textContent = "";
     this.leave();
     if (this.query) this.search("");
     this.tell();
@@ -225,7 +256,7 @@ class Chart extends Moves {
     if (!this.layout) return;
     this.redraw(true); // counts what is in view
     this.bar.update(this);
-    const text = statusText(this.layout.lanes);
+    const text = statusText(this.layout.lanes, this.fitted);
     if (this.status.textContent !== text) this.status.textContent = text;
     this.tellSelected();
     this.tellRange();

@@ -13,6 +13,11 @@ function readColumns(buffer) {
   run.bands = bandsOf(run);
   run.reach = reachOf(run);
   run.work = workTime(run);
+  run.extent = [run.ends?.[0] ?? 0, run.ends?.[1] ?? 0];
+  for (let i = 0; i < run.start.length; i++) {
+    if (run.start[i] < run.extent[0]) run.extent[0] = run.start[i];
+    if (run.reach[i] > run.extent[1]) run.extent[1] = run.reach[i];
+  }
   return run;
 }
 

@@ -8,6 +8,8 @@ const KEYS = {
   d: (chart) => chart.pan(0.15), arrowright: (chart) => chart.pan(0.15),
   arrowup: (chart) => chart.zoom(0.7), arrowdown: (chart) => chart.zoom(1 / 0.7),
   0: (chart) => chart.fit(), escape: (chart) => chart.clear(), "/": (chart) => chart.bar.focus(),
+  ".": (chart) => chart.walk(1, 0), ",": (chart) => chart.walk(-1, 0), j: (chart) => chart.walk(0, 1), k: (chart) => chart.walk(0, -1),
+  f: (chart) => chart.foldSelected(), m: (chart, more) => chart.mark(more),
 };
 
 function listen(canvas, chart) {
@@ -42,7 +44,7 @@ function listen(canvas, chart) {
     if (!pressed) return;
     event.preventDefault();
     event.stopPropagation();
-    pressed(chart);
+    pressed(chart, event.shiftKey);
   });
   // The page scrolls by wheel until the canvas has the focus, or with Ctrl at any time.
   canvas.addEventListener("wheel", (event) => {

@@ -14,8 +14,14 @@ class Moves {
     return [first - (last - first) * 0.005, last + (last - first) * 0.015];
   }
 
+  // The work, and whatever the host did before and after it: as far as one can go.
+  bounds() {
+    const ends = [this.whole(), ...this.lanes.filter((lane) => lane.whole).map((lane) => lane.whole.extent)];
+    return [Math.min(...ends.map((e) => e[0])), Math.max(...ends.map((e) => e[1]))];
+  }
+
   show(from, to, fitted = false) {
-    const [first, last] = this.whole();
+    const [first, last] = this.bounds();
     const length = Math.min(Math.max(to - from, SHORTEST_NS), last - first);
     const middle = (from + to) / 2;
     const start = Math.min(Math.max(middle - length / 2, first - length * PAST_EDGE), last - length * (1 - PAST_EDGE));
@@ -27,9 +33,19 @@ class Moves {
 
   zoom(factor) {
     const { from, to } = this.view;
-    const centre = this.pointer.x === null ? (from + to) / 2 : this.time(this.pointer.x);
-    this.show(centre - (centre - from) * factor, centre + (to - centre) * factor);
+    const centre = this.pointer.x === null ? this.middle() : this.time(this.pointer.x);
+    const [first, last] = this.bounds();
+    if ((to - from) * factor >= last - first) this.show(first, last, `${this.whole()}` === `${[first, last]}`);
+    else this.show(centre - (centre - from) * factor, centre + (to - centre) * factor);
     this.settle();
+  }
+
+  // Of the selected slice, where that is in view.
+  middle() {
+    const { from, to } = this.view, lane = this.selected && this.lane(this.selected.lane);
+    const i = lane?.run ? findSlice(lane.run, this.selected.track, this.selected.start) : -1;
+    const ns = i < 0 ? NaN : lane.run.start[i] + lane.run.duration[i] / 2;
+    return ns > from && ns < to ? ns : (from + to) / 2;
   }
 
   pan(part) {
@@ -49,6 +65,14 @@ class Moves {
     if (start >= from && end <= to && (end - start) * scale >= LEAST_SEEN_PX) return;
     const length = (end - start) * scale >= LEAST_SEEN_PX ? to - from : Math.max(end - start, 1) * 8;
     this.show((start + end - length) / 2, (start + end + length) / 2);
+  }
+
+  // As near as it is: a walk from slice to slice keeps the zoom.
+  bring(start, end) {
+    const { from, to } = this.view;
+    if (end >= from && start <= to) return;
+    const middle = (start + Math.min(end, start + to - from)) / 2;
+    this.show(middle - (to - from) / 2, middle + (to - from) / 2);
   }
 
   drag(start, x) {

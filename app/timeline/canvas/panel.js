@@ -1,9 +1,13 @@
 // What stands under the canvas as text: what is drawn, the selected slice, and the kernels of the selected range.
 
-const MOST_LISTED = 40, COUNT = (value) => value.toLocaleString("en-US");
+const MOST_LISTED = 40, BEYOND = "the others before or after its work (S zooms out)", COUNT = (value) => value.toLocaleString("en-US");
 
-function statusText(lanes) {
-  return lanes.map((lane) => `${lane.key}: ${lane.run ? [emptiness(lane) || drawnText(lane) || `all ${COUNT(lane.run.slices)} slices drawn`, doubtText(lane.run.doubts)].filter(Boolean).join(", ") : lane.message}`).join(" · ");
+function statusText(lanes, fitted) {
+  return lanes.map((lane) => `${lane.key}: ${lane.run ? [emptiness(lane) || drawnText(lane) || allText(lane.run), fitted && lane.seen < lane.run.slices ? BEYOND : "", doubtText(lane.run.doubts)].filter(Boolean).join(", ") : lane.message}`).join(" · ");
+}
+
+function allText({ slices }) {
+  return slices === 1 ? "its one slice drawn" : `all ${COUNT(slices)} slices drawn`;
 }
 
 // `213 gaps unexplained: calls, times, busy times and gaps doubtful (and 2 findings more)`
@@ -32,6 +36,12 @@ function sliceFacts(lane, i) {
     ["Source", caused(source)],
   ].filter((line) => line && line[1]);
   return element("dl", {}, ...lines.flatMap(([term, told]) => [element("dt", {}, term), element("dd", {}, told)]));
+}
+
+// `flash_fwd, attention · 9.1 µs · 2.9 % of naive, on stream 7 of A, at 12,300 ns`
+function spokenText(lane, i) {
+  const { run } = lane;
+  return `${run.names[run.name[i]].short}, ${facts({ run, slice: i, label: lane.label, stages: lane.stages })}, on ${run.tracks[run.track[i]].name} of ${lane.key}, at ${COUNT(run.start[i])} ns`;
 }
 
 function launchText(run, launch, i) {

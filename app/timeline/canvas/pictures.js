@@ -18,7 +18,7 @@ function vectorPicture(chart) {
     const scene = { ...chart.scene(), palette, pointer: { x: null, hit: null }, coarse, shared: 0 };
     drawTimeline(pen, scene);
     if (pen.shapes > MOST_SHAPES && coarse < width) continue;
-    const notes = [...chart.layout.lanes.map((lane) => statusText([lane])), sharedText(scene)].filter(Boolean);
+    const notes = [...chart.layout.lanes.map((lane) => statusText([lane], chart.fitted)), sharedText(scene)].filter(Boolean);
     const all = height + NOTE_LINE * notes.length + 4;
     drawNotes(pen, notes, { top: height, width, palette });
     return pen.document(width, all, chart.canvas.getAttribute("aria-label"), notes.join(" "));
