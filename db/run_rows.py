@@ -15,6 +15,7 @@ from db.insertion import insert_new
 from db.kernels import kernel_ids
 from db.models import EnvironmentRow, KernelRow, KernelStatRow, MetricRow, RunArtefactRow, RunRow, TrialRow
 from db.records import RunRecord
+from db.store import SHA256
 from profiles import identity
 from profiles.environment import Environment
 from profiles.plan import Plan
@@ -49,8 +50,7 @@ def insert_run(
     session.add_all(_metric_rows(row.id, run.metrics))
     ids = kernel_ids(session, {kernel.name: kernel.role for kernel in run.kernels})
     session.add_all(_stat_rows(row.id, run.kernels, ids))
-    named = dict.fromkeys(artefact.sha256 for artefact in run.artefacts)
-    session.add_all(RunArtefactRow(run_id=row.id, sha256=sha256) for sha256 in named)
+    session.add_all(RunArtefactRow(run_id=row.id, sha256=sha256) for sha256 in _named_files(run))
     return row.id
 
 
@@ -118,6 +118,12 @@ def failure_of(row: RunRow | TrialRow) -> Failure | None:
     if row.failure_kind is None:
         return None
     return Failure(kind=row.failure_kind, message=row.failure_message or "")
+
+
+def _named_files(run: Run) -> Iterator[str]:
+    """Each once; what is no hash names no file that could be there."""
+    named = dict.fromkeys(artefact.sha256 for artefact in run.artefacts)
+    return (sha256 for sha256 in named if SHA256.fullmatch(sha256))
 
 
 def _record(run: Run) -> RunRecord:

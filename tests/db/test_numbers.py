@@ -28,6 +28,7 @@ from tests.db.examples import CPU, measured, submit_and_claim
 RECORDED = Path(__file__).parents[1] / "data" / "traces"
 NAIVE, FLASH = RECORDED / "cuda_naive.json.gz", RECORDED / "cuda_sdpa_flash.json.gz"
 CODE = "c" * 64
+ARTEFACTS = tuple(Artefact(name="code.py", sha256=sha256, size_bytes=1) for sha256 in (CODE, CODE, "no\0hash" * 20))
 
 
 @pytest.fixture(scope="module")
@@ -49,8 +50,7 @@ def filled(database_url: str, store: TraceStore, reads: dict[Path, ReadTrace]) -
     imported = [imports(database, store, reads, path) for path in (NAIVE, FLASH)]
     for one in imported:
         make_link(database, one.comparison_id)
-    code = tuple(Artefact(name=name, sha256=CODE, size_bytes=1) for name in ("a.py", "b.py"))
-    run = msgspec.structs.replace(measured("naive"), artefacts=code)
+    run = msgspec.structs.replace(measured("naive"), artefacts=ARTEFACTS)
     _, trial_id, attempt = submit_and_claim(database, "naive")
     stored = StoredTrace(file_sha256(NAIVE))
     store_run(database, trial_id=trial_id, worker="w1", attempt=attempt, run=run, environment=CPU, trace=stored)
@@ -181,9 +181,8 @@ def test_an_upgrade_that_would_leave_a_row_without_its_parent_changes_nothing(tm
     database.close()
 
 
-def test_runs_name_their_text_files_once(database: Database) -> None:
-    code = tuple(Artefact(name=name, sha256=CODE, size_bytes=1) for name in ("a.py", "b.py"))
-    run = msgspec.structs.replace(measured("naive"), artefacts=code)
+def test_runs_name_each_text_file_that_could_be_there_once(database: Database) -> None:
+    run = msgspec.structs.replace(measured("naive"), artefacts=ARTEFACTS)
     _, trial_id, attempt = submit_and_claim(database, "naive")
     run_id = store_run(database, trial_id=trial_id, worker="w1", attempt=attempt, run=run, environment=CPU)
     with database.read() as session:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from typing import Literal
@@ -20,6 +21,7 @@ depends_on = None
 
 RENUMBERED = ("comparison", "share_link")  # and traces: what can be deleted and has an address
 AT_ONCE = 500
+SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
 def upgrade() -> None:
@@ -73,9 +75,10 @@ def _name_artefacts(connection: sa.Connection) -> None:
 
 
 def _artefacts(connection: sa.Connection) -> Iterator[dict[str, object]]:
-    """Of every run whose record tells of some, each once."""
+    """Of every run whose record tells of some, each once; what is no hash names no file that could be there."""
     run = sa.table("run", sa.column("id", KEY), sa.column("record", sa.Text))
     query = sa.select(run.c.id, run.c.record).where(run.c.record.contains('"artefacts":[{', autoescape=True))
     for run_id, record in connection.execute(query):
         for sha256 in dict.fromkeys(one["sha256"] for one in json.loads(record)["artefacts"]):
-            yield {"run_id": run_id, "sha256": sha256}
+            if SHA256.fullmatch(sha256):
+                yield {"run_id": run_id, "sha256": sha256}
