@@ -172,7 +172,8 @@ def test_the_settings_that_compose_makes_are_accepted() -> None:
     from db.settings import read_settings
 
     shown = compose()["x-environment"]
-    environ = {name: re.sub(r"\$\{\w+:-(\w+)\}", r"\1", value) for name, value in shown.items()}
+    written = {name: value for name, value in shown.items() if value is not None}  # the others are set outside, or not
+    environ = {name: re.sub(r"\$\{\w+:-(\w+)\}", r"\1", value) for name, value in written.items()}
     settings = read_settings(environ)
     assert settings.database_url == "postgresql://fusescope:fusescope@postgres:5432/fusescope"
     assert settings.redis_url == "redis://redis:6379/0"
