@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
-from profiles.comparison.traces.alignment import align
 from profiles.comparison.traces.document import (
     Figure,
     Ground,
@@ -21,8 +20,9 @@ from profiles.comparison.traces.document import (
 )
 from profiles.comparison.traces.entry import ComparedTrace
 from profiles.comparison.traces.figures import timed
-from profiles.comparison.traces.leftovers import Paired, pair_leftovers
-from profiles.comparison.traces.units import Likeness, Unit, units
+from profiles.comparison.traces.leftovers import Paired
+from profiles.comparison.traces.pairing import pair_units
+from profiles.comparison.traces.units import Unit, units
 from profiles.trace.contents import TraceContents
 
 MOST_KERNELS = 8_000  # of either sequence
@@ -33,19 +33,16 @@ def match(baseline: ComparedTrace, candidate: ComparedTrace) -> Matching | None:
     before, after = baseline.contents, candidate.contents
     if before is None or after is None or not before.sequence or not after.sequence:
         return None
-    sides = tuple(_bounded(units(held)) for held in (before, after))
-    likeness = Likeness(*sides)
-    aligned = align(likeness.score, likeness.kinds)
-    placed = {at: _pair(sides[0][at[0]], sides[1][at[1]]) for at in aligned.pairs}
-    kept = {at: pair for at, pair in placed.items() if pair.ground is not Ground.ROLE or _is_placed(at, placed)}
-    pairs = [*kept.values(), *pair_leftovers((sides[0], sides[1]), kept, aligned.ambiguous)]
+    sides = _bounded(units(before)), _bounded(units(after))
+    found = pair_units(*sides)
+    pairs = found.pairs
     return Matching(
         steps=(before.typical, after.typical),
         baseline=_side(before, sides[0], [unit for pair in pairs for unit in pair.baseline]),
         candidate=_side(after, sides[1], [unit for pair in pairs for unit in pair.candidate]),
         matches=_matches(before, after, pairs),
         operators=_operators(before, after, pairs),
-        ambiguous=len(aligned.ambiguous),
+        ambiguous=found.ambiguous,
         cut=max(_left_out(held, side) for held, side in zip((before, after), sides, strict=True)),
     )
 
@@ -56,27 +53,6 @@ def _bounded(found: list[Unit]) -> list[Unit]:
 
 def _left_out(held: TraceContents, side: Sequence[Unit]) -> int:
     return len(held.sequence) - sum(len(unit.places) for unit in side) + held.cut
-
-
-def _pair(one: Unit, other: Unit) -> Paired:
-    if one.names == other.names:
-        ground = Ground.NAME
-    elif one.operator is not None and (one.operator == other.operator or one.inner == other.inner):
-        ground = Ground.OPERATOR
-    elif one.shorts == other.shorts:
-        ground = Ground.LIKE_NAME
-    elif one.module is not None and one.module == other.module:
-        ground = Ground.MODULE
-    else:
-        ground = Ground.ROLE
-    return Paired(ground, (one,), (other,))
-
-
-def _is_placed(at: tuple[int, int], placed: dict[tuple[int, int], Paired]) -> bool:
-    """A role says little: of pairs that rest on it those count that stand right between two others, or right beside one
-    that rests on more."""
-    beside = [placed.get((at[0] + step, at[1] + step)) for step in (-1, 1)]
-    return None not in beside or any(pair is not None and pair.ground is not Ground.ROLE for pair in beside)
 
 
 def _side(held: TraceContents, side: Sequence[Unit], matched: Sequence[Unit]) -> Side:
@@ -95,7 +71,8 @@ def _matches(before: TraceContents, after: TraceContents, pairs: Sequence[Paired
     """Equal ones added up, by how far their times lie apart."""
     grouped: dict[object, list[Paired]] = defaultdict(list)
     for pair in pairs:
-        key = (pair.ground, _named(pair.baseline), _named(pair.candidate), _operator(pair), _module(pair))
+        names = _named(pair.baseline), _named(pair.candidate)
+        key = (pair.ground, names, _operators_of(pair), _module(pair))
         grouped[key].append(pair)
     found = [_match(before, after, group) for group in grouped.values()]
     return tuple(sorted(found, key=lambda one: -abs(one.time.difference_ns or 0)))
@@ -107,10 +84,17 @@ def _named(side: Sequence[Unit]) -> tuple[str, ...]:
 
 def _operator(pair: Paired) -> str | None:
     """The one that both sides have, else the baseline's."""
+    return _operators_of(pair)[0]
+
+
+def _operators_of(pair: Paired) -> tuple[str | None, str | None]:
+    """Of both sides: twice the innermost where it alone is what they have in common; nothing of groups."""
     one, other = pair.baseline[0], pair.candidate[0]
     if len(pair.baseline) > 1 or len(pair.candidate) > 1:
-        return None
-    return one.inner if one.operator != other.operator and one.inner == other.inner else one.operator
+        return None, None
+    if one.operator != other.operator and one.inner == other.inner:
+        return one.inner, one.inner
+    return one.operator, other.operator
 
 
 def _module(pair: Paired) -> str | None:

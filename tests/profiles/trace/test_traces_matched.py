@@ -20,11 +20,12 @@ from hypothesis import strategies as st
 
 from profiles.comparison.traces import alignment
 from profiles.comparison.traces.alignment import Aligned, align
-from profiles.comparison.traces.document import Ground, Match, Matching
+from profiles.comparison.traces.document import Ground, Match, MatchedKernel, Matching
 from profiles.comparison.traces.matching import match
-from profiles.trace.contents import Caller, TraceContents, contents
-from profiles.trace.model import Trace
+from profiles.trace.contents import Caller, SeenKernel, TraceContents, Work, contents
+from profiles.trace.model import Slices, Trace
 from profiles.trace.read import read_trace
+from profiles.trace.roles import role_of
 from profiles.trace.summary import TraceSummary, summarise
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ class Held:
 
 
 Make = Callable[[str, Calls], Held]
+NOTHING = summarise(Trace("", (), (), Slices(*[np.zeros(0, np.int64)] * 7), (), (), 0))
 
 
 @pytest.fixture
@@ -178,9 +180,10 @@ def test_a_generated_kernel_stands_for_the_operators_that_it_names(make: Make) -
     """Also where one of them runs ahead of a kernel that both sides have."""
     rest: Calls = [("aten::linear", ["gemm_x"])]
     found = matched(make("A", [*UNFUSED, ("aten::mul", ["mul_kernel"]), *rest]), make("B", [*FUSED, *rest]))
-    assert [(one.ground, sides(one)) for one in found.matches] == [
-        (Ground.NAME, (["gemm_x"], ["gemm_x"])),
-        (Ground.FUSED, (["silu_kernel", "mul_kernel"], ["triton_poi_fused_mul_silu_0"])),
+    assert [(one.ground, one.places, sides(one)) for one in found.matches] == [
+        (Ground.NAME, 2, (["gemm_x"], ["gemm_x"])),  # of mm over there
+        (Ground.FUSED, 1, (["silu_kernel", "mul_kernel"], ["triton_poi_fused_mul_silu_0"])),
+        (Ground.NAME, 1, (["gemm_x"], ["gemm_x"])),
     ]
     back = matched(make("A", [*FUSED, *rest]), make("B", [*UNFUSED, ("aten::mul", ["mul_kernel"]), *rest]))
     assert {one.ground for one in back.matches} == {Ground.NAME, Ground.FUSED}
@@ -218,6 +221,97 @@ def in_module(held: Held, operators: set[str]) -> Held:
 
 def test_nothing_is_matched_with_nothing(make: Make) -> None:
     assert match(make("A", NVIDIA), make("B", [])) is None
+
+
+def told_of(found: Matching) -> tuple[object, ...]:
+    """All that does not go by who is the baseline; equally large matches come in any order."""
+    matches = [
+        (one.ground, one.places, one.module, told_of_side(one.baseline), told_of_side(one.candidate))
+        for one in found.matches
+    ]
+    return found.steps, found.baseline, found.candidate, Counter(matches), found.ambiguous, found.cut
+
+
+def told_of_side(kernels: Sequence[MatchedKernel]) -> tuple[MatchedKernel, ...]:
+    return tuple(sorted(kernels, key=lambda kernel: kernel.name))
+
+
+def turned(found: Matching) -> Matching:
+    return msgspec.structs.replace(
+        found,
+        steps=found.steps[::-1],
+        baseline=found.candidate,
+        candidate=found.baseline,
+        matches=tuple(
+            msgspec.structs.replace(one, baseline=one.candidate, candidate=one.baseline) for one in found.matches
+        ),
+    )
+
+
+NAMES = (
+    "gemm_a",
+    "gemm_b",
+    "triton_poi_fused_add_mul_0",
+    "softmax_x",
+    "elementwise_kernel<1>",
+    "elementwise_kernel<2>",
+    "?",
+)
+OPERATORS = (None, "aten::mm", "aten::add", "aten::mul")
+PLACES = st.tuples(
+    st.sampled_from(NAMES), st.sampled_from(OPERATORS), st.sampled_from((None, "Net_0", "Net_1")), st.booleans()
+)
+
+
+def drawn(places: Sequence[tuple[str, str | None, str | None, bool]]) -> Held:
+    """Each kernel with the operator and the module around it, in a call with the one before it or not; the nth takes
+    n ns."""
+    names = sorted({name for name, *_ in places})
+    kernels = tuple(
+        SeenKernel(
+            name=name, short_name=name, role=role_of(name), calls=1, total_ns=1, min_ns=1, p50_ns=1, p95_ns=1, max_ns=1
+        )
+        for name in names
+    )
+    instances: list[str] = []
+    instance_of: list[int] = []
+    for _, operator, _, with_the_last in places:
+        if operator is not None and not (
+            with_the_last and instances and instances[-1] == operator and instance_of[-1] >= 0
+        ):
+            instances.append(operator)
+        instance_of.append(-1 if operator is None else len(instances) - 1)
+    held = TraceContents(
+        kernels=kernels,
+        whole=Work(kernels=len(places), copies=0, fills=0, launches=len(places), graph_launches=0),
+        sequence=tuple(names.index(name) for name, *_ in places),
+        durations_ns=tuple(range(1, len(places) + 1)),
+        callers=tuple(
+            Caller(operators=(operator,) if operator else (), module=module) for _, operator, module, _ in places
+        ),
+        caller_of=tuple(range(len(places))),
+        instances=tuple(instances),
+        instance_of=tuple(instance_of),
+    )
+    return Held("A", "A", NOTHING, held)
+
+
+@settings(max_examples=400, deadline=None)
+@given(one=st.lists(PLACES, min_size=1, max_size=12), other=st.lists(PLACES, min_size=1, max_size=12))
+def test_matches_are_the_same_whoever_is_the_baseline(one: list[Any], other: list[Any]) -> None:
+    first, second = drawn(one), drawn(other)
+    assert told_of(matched(second, first)) == told_of(turned(matched(first, second)))
+
+
+@pytest.mark.parametrize(
+    "names", [("15_h100", "16_mi300x"), ("17_h100", "18_mi300x"), ("01_a100", "13_mi250"), ("15_h100", "17_h100")]
+)
+def test_matches_of_public_traces_are_the_same_whoever_is_the_baseline(
+    public_traces: Path, names: tuple[str, str]
+) -> None:
+    traces = [read_trace(next(public_traces.glob(f"{name}*.json.gz"))) for name in names]
+    one, other = (Held(key, key, summarise(trace), contents(trace)) for key, trace in zip("AB", traces, strict=True))
+    assert told_of(matched(other, one)) == told_of(turned(matched(one, other)))
 
 
 def score_of(one: Sequence[int], other: Sequence[int]) -> alignment.Score:
