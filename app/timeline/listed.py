@@ -49,7 +49,7 @@ def _head(found: RangeSummary, doubts: Doubts) -> str:
     calls = doubts.mark_all("Calls", _reasons(found.doubts, Quantity.CALLS))
     times = doubts.mark_all("µs", _reasons(found.doubts, Quantity.TIMES))
     return (
-        '<thead><tr><th scope="col">Name</th><th scope="col">Role</th>'
+        '<thead><tr><th scope="col">Name</th><th scope="col" class="wide">Role</th>'
         f'<th scope="col" class="num">{calls}</th><th scope="col" class="num">{times}</th>'
         '<th scope="col" class="num">Share</th></tr></thead>'
     )
@@ -59,7 +59,7 @@ def _row(kernel: KernelInRange) -> str:
     return (
         f'<tr><th scope="row"><code class="fs-kernel" title="{full_name(kernel.full_name)}">'
         f"{escape(printable(kernel.name))}</code></th>"
-        f'<td class="fs-muted fs-nowrap">{swatch(Role(kernel.role))} {kernel.role}</td>'
+        f'<td class="fs-muted fs-nowrap wide">{swatch(Role(kernel.role))} {kernel.role}</td>'
         f'<td class="num">{kernel.calls:,}</td><td class="num">{microseconds(kernel.total_ns)}</td>'
         f'<td class="num">{kernel.share * 100:.1f} %</td></tr>'
     )

@@ -35,6 +35,12 @@ GAPS = Finding(
     doubtful=("kernels", "kernel_sum_ns", "gpu_busy_ns", "idle"),
 )
 SWITCH = "As a table and chart"
+FOLLOWS = """(line) => {
+  const mark = line.querySelector('sup'), rest = document.createRange();
+  rest.setStart(mark.nextSibling, 0);
+  rest.setEnd(mark.nextSibling, 2);
+  return rest.getClientRects()[0].left - mark.getBoundingClientRect().right;
+}"""
 GEMM = "#1A3490"
 EVIL = 'fast & <b> "bold"'
 
@@ -125,6 +131,16 @@ def test_a_slice_of_an_imported_trace_tells_its_operator_and_what_is_in_doubt_is
     expect(section.last.locator(".doubt")).to_have_count(0)
     table = page.get_by_role("table", name="Kernels of cuda_naive in this view")
     expect(table.locator("th .fs-doubt")).to_have_text(["Calls", "µs"])
+    busy = page.locator("p", has_text=re.compile("GPU 0: busy")).first
+    assert busy.evaluate(FOLLOWS) > -1
+
+
+def test_on_a_phone_the_tables_of_a_view_need_no_scrolling(new_page: Callable[..., Page], imported: int) -> None:
+    page = new_page(viewport=PHONE)
+    visit(page, f"/comparison?id={imported}&timeline-table=true")
+    canvas_of(page)
+    table = page.get_by_role("table", name="Kernels of cuda_naive in this view")
+    assert table.evaluate("(table) => table.parentElement.scrollWidth - table.parentElement.clientWidth") <= 0
 
 
 def test_a_shared_link_shows_the_timelines_of_its_traces_as_they_were_left_and_no_others(
