@@ -73,6 +73,8 @@ def _difference(found: TraceDifference) -> list[str]:
     lines = [f"{found.candidate} against {found.baseline}, {found.basis}"]
     if found.basis_reason:
         lines[0] += f" ({found.basis_reason})"
+    if found.other_devices:
+        lines.append(f"{found.other_devices}.")
     lines += _roles(found)
     if found.matching is not None and not _all_by_name(found.matching):
         lines += ["", *_matching(found, found.matching)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from html import escape
 
 import streamlit as st
 
@@ -23,9 +24,10 @@ from app.traces.table import table_html
 from app.traces.timelines import timeline_panel
 from db.views import ComparisonView
 from profiles.comparison.answer import Answer
+from profiles.comparison.caveat import Caveat
 from profiles.comparison.parts import text
 from profiles.comparison.traces.answer import answer
-from profiles.comparison.traces.caveat import caveat
+from profiles.comparison.traces.caveat import OTHER_DEVICES, caveat
 from profiles.comparison.traces.document import ComparedTraces, TraceDifference
 from profiles.comparison.traces.entry import FEWEST
 from profiles.comparison.traces.ranks import jobs
@@ -48,7 +50,7 @@ def several(view: ComparisonView, choose: Callable[[], Choice], *, token: str | 
     answered.html(answer_html(_answer(shown, found), worst))
     st.html(table_html(found, view.traces))
     _reasons(found, read)
-    _differences(found)
+    _differences(found, worst)
     timeline_panel(view.traces, choice, token=token)
     _kernels(read, found.baseline)
 
@@ -81,8 +83,9 @@ def _reasons(found: ComparedTraces, read: Sequence[ReadTrace]) -> None:
             st.html(ranks_html(job))
 
 
-def _differences(found: ComparedTraces) -> None:
-    """Of one candidate against the baseline; which one is picked by its letter."""
+def _differences(found: ComparedTraces, worst: Caveat | None) -> None:
+    """Of one candidate against the baseline; which one is picked by its letter. That it ran on another model is said
+    here, unless the caveat of them all has said it."""
     by_key = {difference.candidate: difference for difference in found.differences}
     keys = list(by_key)
     picked = keys[0]
@@ -90,6 +93,9 @@ def _differences(found: ComparedTraces) -> None:
         with st.container(horizontal=True, vertical_alignment="center", gap="small", key="panel-differences"):
             st.html(section("Differences", aside=f"from {found.baseline}"), width="content")
             picked = pick_one(keys, keys[0], key="cv")
+    other = by_key[picked].other_devices
+    if other and (len(keys) > 1 or worst is None or worst.label != OTHER_DEVICES):
+        st.html(page(f'<p class="fs-muted">{escape(other)}.</p>'))
     _difference(by_key[picked])
 
 

@@ -14,6 +14,7 @@ from profiles.comparison.traces.entry import Basis, ComparedTrace
 from profiles.comparison.traces.figures import unstable
 
 LITTLE_MATCHED = 0.5  # of the kernel time; a fusion leaves some open, another model most
+OTHER_DEVICES = "Two models"
 
 _Names = tuple[Part, Part]  # what the baseline and the candidate are called
 
@@ -30,7 +31,16 @@ def caveat(
     base = baseline(traces, base_key)
     others = [trace for trace in traces if trace is not base]
     found = differences if differences is not None else [compare(base, other) for other in others]
-    for look in (_unknown, _in_doubt, _other_vendor, _whole, _unstable, _little_matched, _time_in_doubt):
+    for look in (
+        _unknown,
+        _in_doubt,
+        _other_vendor,
+        _other_devices,
+        _whole,
+        _unstable,
+        _little_matched,
+        _time_in_doubt,
+    ):
         for difference, other in zip(found, others, strict=True):
             said = look(difference, (called(base, traces), called(other, traces)))
             if said is not None:
@@ -62,6 +72,10 @@ def _other_vendor(found: TraceDifference, _: _Names) -> Caveat | None:
     if found.incomparable is None:
         return None
     return Caveat("Two vendors", (text(f"Counts carry no verdict: {found.incomparable}."),))
+
+
+def _other_devices(found: TraceDifference, _: _Names) -> Caveat | None:
+    return None if found.other_devices is None else Caveat(OTHER_DEVICES, (text(f"{found.other_devices}."),))
 
 
 def _whole(found: TraceDifference, _: _Names) -> Caveat | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from profiles.comparison.figures import listed
 from profiles.comparison.traces.document import (
     Change,
     CountDifference,
@@ -14,7 +15,7 @@ from profiles.comparison.traces.document import (
     TraceDifference,
     What,
 )
-from profiles.comparison.traces.entry import Basis, ComparedTrace, common_basis, vendor_of, without_gpu
+from profiles.comparison.traces.entry import Basis, ComparedTrace, common_basis, models_of, vendor_of, without_gpu
 from profiles.comparison.traces.figures import (
     NONE,
     calls_figure,
@@ -27,6 +28,7 @@ from profiles.comparison.traces.figures import (
 from profiles.comparison.traces.matching import match
 from profiles.results import Role
 from profiles.trace.contents import SeenKernel
+from profiles.trace.printable import printable
 
 SAME_TIME = 1.05  # below this ratio, either way, a kernel's time is not called changed
 
@@ -41,6 +43,7 @@ def compare(baseline: ComparedTrace, candidate: ComparedTrace) -> TraceDifferenc
         basis=basis,
         basis_reason=reason,
         incomparable=_incomparable(vendors),
+        other_devices=_other_devices(baseline, candidate) if vendors[0] == vendors[1] else None,
         counts=tuple(_count(baseline, candidate, what, basis) for what in What),
         kernel_time=timed(kernel_time_figure(baseline, basis), kernel_time_figure(candidate, basis)),
         span=timed(span_figure(baseline, basis), span_figure(candidate, basis)),
@@ -57,6 +60,15 @@ def _incomparable(vendors: tuple[str | None, str | None]) -> str | None:
         f"{vendors[0]} and {vendors[1]} count differently: a copy or fill of one may be a kernel of the other, and"
         " their libraries divide work otherwise"
     )
+
+
+def _other_devices(baseline: ComparedTrace, candidate: ComparedTrace) -> str | None:
+    """Unknown models are not said to differ."""
+    models = models_of(baseline), models_of(candidate)
+    if () in models or models[0] == models[1]:
+        return None
+    base, other = (printable(listed(names)) for names in models)
+    return f"{baseline.key} was recorded on {base}, {candidate.key} on {other}: their times compare the devices too"
 
 
 def _count(baseline: ComparedTrace, candidate: ComparedTrace, what: What, basis: Basis) -> CountDifference:

@@ -96,5 +96,11 @@ def vendor_of(trace: ComparedTrace) -> str | None:
     return found[0] if len(found) == 1 else None
 
 
+def models_of(trace: ComparedTrace) -> tuple[str, ...]:
+    """The models of the devices that it was recorded on, in alphabetical order; none where one of them is not told."""
+    names = {" ".join((device.name or "").split()) for device in trace.summary.devices}
+    return () if "" in names else tuple(sorted(names))
+
+
 def _worked(work: Work) -> bool:
     return any((work.kernels, work.copies, work.fills, work.launches, work.graph_launches))

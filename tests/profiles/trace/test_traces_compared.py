@@ -16,6 +16,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from app.commands.traces_text import described
 from profiles.comparison.traces.answer import answer
 from profiles.comparison.traces.caveat import caveat
 from profiles.comparison.traces.compared import compared
@@ -63,8 +64,12 @@ def of(trace: Trace, key: str) -> HeldTrace:
 def held(draft: Draft, read_draft: ReadDraft) -> Held:
     """A trace whose steps launch these kernels."""
 
-    def make(key: str, steps: Steps, *, call: str = "cudaLaunchKernel", marked: bool = True) -> HeldTrace:
+    def make(
+        key: str, steps: Steps, *, call: str = "cudaLaunchKernel", marked: bool = True, device: str | None = None
+    ) -> HeldTrace:
         written = type(draft)()
+        if device is not None:
+            written.surroundings["deviceProperties"] = [{"id": 0, "name": device}]
         correlation = 0
         for number, kernels in enumerate(steps):
             start = 10_000 * number
@@ -200,6 +205,30 @@ def test_another_vendors_counts_carry_no_verdict(held: Held) -> None:
     assert counts(found)[What.KERNELS] == (5, 4, -1)  # still told
     with pytest.raises(GateError, match="no verdict"):
         failures(found, frozenset({FailOn.KERNELS}))
+
+
+def test_of_two_models_of_one_vendor_it_is_said_which_is_which_and_counts_are_judged(held: Held) -> None:
+    a100, h100 = held("A", BASE, device="NVIDIA A100-SXM4"), held("B", FUSED, device="NVIDIA  H100\x1b")
+    said = r"A was recorded on NVIDIA A100-SXM4, B on NVIDIA H100\x1b: their times compare the devices too"
+    told = compared([a100, h100])
+    assert (told.differences[0].incomparable, told.differences[0].other_devices) == (None, said)
+    assert told.caveat == f"Two models: {said}."
+    assert f"{said}." in described(told)
+    assert failures(told.differences[0], frozenset({FailOn.KERNELS})) == ("kernels: 5 → 4 per step",)
+    back = compare(h100, a100)
+    assert back.other_devices is not None
+    assert back.other_devices.startswith(r"B was recorded on NVIDIA H100\x1b, A on NVIDIA A100-SXM4")
+
+
+@pytest.mark.parametrize("device", ["NVIDIA A100-SXM4", " NVIDIA A100-SXM4 ", ""])
+def test_equal_and_unknown_models_are_not_said_to_differ(held: Held, device: str) -> None:
+    found = compare(held("A", BASE, device="NVIDIA A100-SXM4"), held("B", FUSED, device=device))
+    assert found.other_devices is None
+
+
+def test_of_two_vendors_it_is_not_said_again_that_the_models_differ(held: Held) -> None:
+    amd = held("B", FUSED, call="hipLaunchKernel", device="AMD Instinct MI300X")
+    assert compare(held("A", BASE, device="NVIDIA A100-SXM4"), amd).other_devices is None
 
 
 def test_the_answer_says_counts_time_names_and_where_most_of_the_difference_is(held: Held) -> None:
