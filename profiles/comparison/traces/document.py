@@ -151,8 +151,8 @@ class Matching(msgspec.Struct, frozen=True, kw_only=True):
 class TraceDifference(msgspec.Struct, frozen=True, kw_only=True):
     """A candidate against the baseline. `incomparable` says why counts carry no verdict (another vendor's hardware),
     None where they can be compared. `other_devices` says which models of one vendor's both were recorded on where they
-    differ: counts are judged, times compare the devices too. `kernels` come by the difference of time, the largest first. `matching` is None
-    where a side has no sequence of kernels."""
+    differ: counts are judged, times compare the devices too. `kernels` come by the difference of time, the largest
+    first. `matching` is None where a side has no sequence of kernels."""
 
     baseline: str
     candidate: str
