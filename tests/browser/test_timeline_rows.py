@@ -165,7 +165,7 @@ def test_what_the_host_did_around_the_work_can_be_reached(page: Page, around: in
         "Time from the recording’s start",
     ]
     status = page.locator(".status")
-    expect(status).to_contain_text("A: 4 of 6 slices drawn, the others before or after its work (S zooms out)")
+    expect(status).to_contain_text("A: 4 of 6 slices drawn, the others before or after its work: zoom out")
     canvas.focus()
     page.keyboard.press("/")
     for name in ("cudaDeviceReset", "cudaGetDeviceCount"):

@@ -1,6 +1,6 @@
 // What stands under the canvas as text: what is drawn, the selected slice, and the kernels of the selected range.
 
-const MOST_LISTED = 40, BEYOND = "the others before or after its work (S zooms out)", COUNT = (value) => value.toLocaleString("en-US");
+const MOST_LISTED = 40, BEYOND = "the others before or after its work: zoom out", COUNT = (value) => value.toLocaleString("en-US");
 
 function statusText(lanes, fitted) {
   return lanes.map((lane) => `${lane.key}: ${lane.run ? [emptiness(lane) || drawnText(lane) || allText(lane.run), fitted && lane.seen < lane.run.slices ? BEYOND : "", doubtText(lane.run.doubts)].filter(Boolean).join(", ") : lane.message}`).join(" · ");
