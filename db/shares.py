@@ -6,6 +6,7 @@ import hashlib
 import secrets
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from typing import TypeVar
 
 import msgspec
@@ -13,9 +14,9 @@ from sqlalchemy import ColumnElement, and_, or_, select, update
 
 from db.clock import now
 from db.comparisons import find_comparison
-from db.discretion import discreet
+from db.discretion import discreet, without_machine
 from db.errors import NotFound
-from db.models import ComparisonRow, ShareLinkRow
+from db.models import ComparisonRow, ShareLinkRow, TraceRow
 from db.session import Database
 from db.views import ComparedRun, ComparedTrace, ComparisonView, ShareLink, ViewState
 from profiles.results import Run
@@ -31,7 +32,7 @@ COMPARISON = "comparison"
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SharedComparison:
     """What a link opens: the comparison, with the link's view for its own. No text tells under whose account a file
-    lay, and unless the link shows hosts, no run names the machine that it ran on."""
+    lay, and unless the link shows hosts, none names a machine, or the folders of an absolute path."""
 
     link: ShareLink
     comparison: ComparisonView
@@ -145,15 +146,42 @@ def _link(row: ShareLinkRow) -> ShareLink:
     )
 
 
+def host_of_trace(db: Database, trace_id: int) -> str | None:
+    """The machine that a stored trace says it was recorded on."""
+    with db.read() as session:
+        summary = session.scalar(select(TraceRow.summary).where(TraceRow.id == trace_id))
+    return summary.rank.host if summary is not None and summary.rank is not None else None
+
+
+def hosts_named(host: str | None) -> tuple[str, ...]:
+    """A machine's whole name, and its first part where it has a domain."""
+    return () if not host else tuple(dict.fromkeys((host, host.split(".", 1)[0])))
+
+
 def _shared(link: ShareLink, comparison: ComparisonView) -> SharedComparison:
-    shown = replace(
-        comparison, view=link.view, entries=discreet(comparison.entries), traces=discreet(comparison.traces)
+    shown = replace(comparison, view=link.view)
+    if link.show_hosts:
+        entries, traces = discreet(comparison.entries), discreet(comparison.traces)
+        return SharedComparison(link=link, comparison=replace(shown, entries=entries, traces=traces))
+    hosts = _hosts(comparison)
+    tell = partial(without_machine, hosts=hosts)
+    return SharedComparison(
+        link=link,
+        comparison=replace(
+            shown,
+            name=tell(shown.name),
+            entries=tuple(_without_host(discreet(entry, tell)) for entry in shown.entries),
+            traces=tuple(_trace_without_host(discreet(trace, tell)) for trace in shown.traces),
+        ),
     )
-    if not link.show_hosts:
-        entries = tuple(_without_host(entry) for entry in shown.entries)
-        traces = tuple(_trace_without_host(trace) for trace in shown.traces)
-        shown = replace(shown, entries=entries, traces=traces)
-    return SharedComparison(link=link, comparison=shown)
+
+
+def _hosts(comparison: ComparisonView) -> tuple[str, ...]:
+    """Of all that it shows: one file may name the machine of another."""
+    conditions = [entry.run.conditions for entry in comparison.entries if entry.run is not None]
+    ranks = [told.rank for trace in comparison.traces for told in (trace.summary, trace.contents) if told is not None]
+    found = [named.host for named in (*conditions, *ranks) if named is not None]
+    return tuple(dict.fromkeys(name for host in found for name in hosts_named(host)))
 
 
 def _without_host(entry: ComparedRun) -> ComparedRun:
@@ -165,8 +193,11 @@ def _without_host(entry: ComparedRun) -> ComparedRun:
 
 
 def _trace_without_host(trace: ComparedTrace) -> ComparedTrace:
-    imported = trace.imported and replace(trace.imported, summary=_rank_without_host(trace.imported.summary))
+    """Nor who sent it."""
     summary, contents = _rank_without_host(trace.summary), _rank_without_host(trace.contents)
+    imported = trace.imported
+    if imported is not None:
+        imported = replace(imported, summary=_rank_without_host(imported.summary), submitted_by=None)
     return replace(trace, imported=imported, summary=summary, contents=contents)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from starlette.requests import Request
 
@@ -17,9 +17,9 @@ from app.context import database
 from app.timeline.doubts import Doubt, doubts
 from app.timeline.kept import kept
 from app.timeline.shown import Part, Shown, show
-from db.discretion import discreet
+from db.discretion import discreet, without_machine
 from db.session import Database
-from db.shares import look_up_link
+from db.shares import host_of_trace, hosts_named, look_up_link
 from db.traces import TraceIdentity, identify_trace, load_timeline_of, trace_health
 from db.views import ComparisonView
 from profiles.results import Finding
@@ -87,7 +87,8 @@ def load(db: Database, trace: TraceIdentity, part: Part, *, shared: bool) -> Sho
 
 @lru_cache(maxsize=256)
 def health(db: Database, trace: TraceIdentity) -> tuple[Finding, ...]:
-    return trace_health(db, trace.trace_id)
+    """Files and timelines have the same words for all: those that every link may show."""
+    return discreet(trace_health(db, trace.trace_id), _tell(db, trace))
 
 
 def doubts_of(db: Database, trace: TraceIdentity, shown: Shown) -> tuple[Doubt, ...]:
@@ -103,17 +104,22 @@ def _whole(db: Database, trace: TraceIdentity, part: Part) -> Shown:
 
 @kept(TIMELINES_KEPT)
 def _shared(db: Database, trace: TraceIdentity, part: Part) -> Shown:
-    """No name tells under whose account a file lay."""
+    """No name tells on which machine or where a file lay, whatever the link shows elsewhere: one answer for all."""
     shown = _whole(db, trace, part)
     drawn = shown.timeline
+    tell = _tell(db, trace)
     told = replace(
         drawn,
-        tracks=discreet(drawn.tracks),
-        names=discreet(drawn.names),
-        short_names=discreet(drawn.short_names),
-        causes=discreet(drawn.causes),
+        tracks=discreet(drawn.tracks, tell),
+        names=discreet(drawn.names, tell),
+        short_names=discreet(drawn.short_names, tell),
+        causes=discreet(drawn.causes, tell),
     )
-    return replace(shown, timeline=told, tracks=discreet(shown.tracks))
+    return replace(shown, timeline=told, tracks=discreet(shown.tracks, tell))
+
+
+def _tell(db: Database, trace: TraceIdentity) -> Callable[[str], str]:
+    return partial(without_machine, hosts=hosts_named(host_of_trace(db, trace.trace_id)))
 
 
 def _allowed(request: Request, shows: Callable[[ComparisonView], bool]) -> bool:

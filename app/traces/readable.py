@@ -18,19 +18,20 @@ COMPARISONS_KEPT = 16
 
 @dataclass(frozen=True, slots=True)
 class ReadTrace:
-    """Known by its number, as what a trace holds never changes, and by the host that is told or hidden."""
+    """Known by its number, as what a trace holds never changes, and by `told`, how its texts are: links tell them
+    otherwise than our own pages do."""
 
     key: str
     label: str
     trace_id: int | None
-    host: str | None
+    told: int
     summary: TraceSummary = field(compare=False)
     contents: TraceContents | None = field(compare=False)
 
 
 def readable(traces: Iterable[ComparedTrace]) -> list[ReadTrace]:
     return [
-        ReadTrace(t.key, t.label, t.trace_id, _host(t.contents), t.summary, t.contents)
+        ReadTrace(t.key, t.label, t.trace_id, _told(t.summary, t.contents), t.summary, t.contents)
         for t in traces
         if t.summary is not None
     ]
@@ -51,5 +52,7 @@ def told(traces: tuple[ReadTrace, ...], base_key: str | None) -> ComparedTraces:
     return compared(traces, known)
 
 
-def _host(contents: TraceContents | None) -> str | None:
-    return contents.rank.host if contents is not None and contents.rank is not None else None
+def _told(summary: TraceSummary, contents: TraceContents | None) -> int:
+    """A hash of all its texts; its numbers are the same whoever is told."""
+    texts = () if contents is None else (contents.kernels, contents.callers, contents.instances, contents.rank)
+    return hash((summary, *texts))

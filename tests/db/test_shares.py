@@ -150,7 +150,7 @@ def test_no_text_of_a_shared_run_tells_whose_account_it_ran_under(database: Data
         assert shown is not None
         assert b"alice" not in msgspec.json.encode(shown)
         assert shown.compilation is not None
-        assert shown.compilation.breaks[0].where == "…/model/attention.py:12"
+        assert shown.compilation.breaks[0].where == "…/attention.py:12"
         assert shown.metrics == run.metrics
     (kept,) = comparison(database, job.comparison_id).entries
     assert kept.run == run

@@ -16,7 +16,7 @@ from app.traces.exports import traces_csv, traces_json
 from app.traces.facts import head_html, size_text, state_badge
 from app.traces.folding import MOST_ROWS, folding_html
 from app.traces.ranks import ranks_html
-from app.traces.readable import ReadTrace, side_by_side, told
+from app.traces.readable import ReadTrace, readable, side_by_side, told
 from app.traces.table import table_html
 from app.traces.watch import refused_html, waiting_html
 from db.views import ComparedTrace, ComparisonKind, ComparisonView, ImportedTrace, ImportFailure, ImportFailureKind
@@ -124,7 +124,7 @@ def test_what_a_table_of_differences_leaves_out_is_told() -> None:
 
 def test_of_many_traces_the_baseline_is_always_compared(tmp_path: Path) -> None:
     read = written(stepped([(GEMM,)]), tmp_path)
-    many = [ReadTrace(key, key, n, None, read.summary, read.contents) for n, key in enumerate("ABCDEFGHIJ")]
+    many = [ReadTrace(key, key, n, 0, read.summary, read.contents) for n, key in enumerate("ABCDEFGHIJ")]
     assert [trace.key for trace in side_by_side(many, "J")] == [*"ABCDEFG", "J"]
     assert told(side_by_side(many, "J"), "J").baseline == "J"
 
@@ -133,11 +133,12 @@ def test_a_comparison_kept_for_those_who_see_hosts_is_not_given_to_others(tmp_pa
     seen = [_ranked(tmp_path, 0, duration=5), _ranked(tmp_path, 1, duration=9)]
     hosts = [read.contents.rank.host for read in seen if read.contents is not None and read.contents.rank is not None]
     assert len(set(hosts)) == 2
-    named = tuple(
-        ReadTrace(read.key, read.label, n, hosts[n], read.summary, read.contents) for n, read in enumerate(seen)
-    )
+    named = tuple(readable(_compared(replace(read, trace_id=n), key=read.key) for n, read in enumerate(seen)))
     hidden = tuple(
-        ReadTrace(read.key, read.label, read.trace_id, None, read.summary, _without_host(read)) for read in named
+        readable(
+            _compared(replace(read, contents=_without_host(read), trace_id=n), key=read.key)
+            for n, read in enumerate(seen)
+        )
     )
     assert "secret-host-1" in ranks_html(told(named, None).jobs[0])
     assert "secret-host" not in ranks_html(told(hidden, None).jobs[0])

@@ -18,7 +18,7 @@ GEMM, NORM = "ampere_sgemm_128x64_tn", "void rms_norm_kernel<float>(float*)"
 
 def read(path: Path, *, key: str = "A", label: str | None = None) -> ReadTrace:
     trace = read_trace(path)
-    return ReadTrace(key, label or path.name, None, None, summarise(trace), contents(trace))
+    return ReadTrace(key, label or path.name, None, 0, summarise(trace), contents(trace))
 
 
 def public(name: str, *, key: str = "A") -> ReadTrace:
