@@ -60,7 +60,8 @@ class Implementation:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operation:
     """`module` holds `inputs`, `reference` and what it takes (`useful_flops`, `least_bytes`, `tokens`; `costs` of each
-    implementation, without which its runs have no limits) by those names."""
+    implementation, without which its runs have no limits) by those names. `slow_imports` are modules from elsewhere
+    that its inputs need and that take seconds to import; importing them touches no device."""
 
     name: str
     title: str
@@ -70,6 +71,7 @@ class Operation:
     baseline: str
     implementations: tuple[Implementation, ...]
     dtypes: tuple[DType, ...] = ALL_DTYPES
+    slow_imports: tuple[str, ...] = ()
 
     def axis(self, name: str) -> Axis:
         for axis in self.axes:
@@ -193,6 +195,7 @@ DECODER_PREFILL = Operation(
             needs=Needs(packages=("transformers",)),
         ),
     ),
+    slow_imports=("transformers", "transformers.models.qwen2.modeling_qwen2"),
 )
 
 OPERATIONS: tuple[Operation, ...] = (ATTENTION, SWIGLU, RESIDUAL_RMS_NORM, DECODER_PREFILL)

@@ -18,6 +18,8 @@ from profiles.revision import revision
 
 # Devices are found through NVML, which numbers them by bus; CUDA would put the fastest first.
 os.environ.setdefault("CUDA_DEVICE_ORDER", "PCI_BUS_ID")
+# A process that imports what asks for a device must not start the driver by it: no fork could use a device any more.
+os.environ.setdefault("PYTORCH_NVML_BASED_CUDA_CHECK", "1")
 # One thread compiles in this process: a pool of helpers would outlive the variant that needed it.
 os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "1")
 

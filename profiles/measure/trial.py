@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
+from profiles import catalog
 from profiles.measure.beforehand import Beforehand
 from profiles.measure.ceilings import tell_ceilings
 from profiles.measure.failures import after_timing, failed
@@ -16,6 +17,7 @@ from profiles.measure.probe import probe
 from profiles.measure.reporter import Reporter
 from profiles.measure.scout import scout
 from profiles.measure.session import Session
+from profiles.measure.slow_imports import import_early
 from profiles.measure.walk import walk
 from profiles.measure.window import tell_window
 from profiles.plan import Order
@@ -53,6 +55,7 @@ class Trial:
 
     def run(self) -> None:
         try:
+            import_early(catalog.operation(self._spec.workload.operation).slow_imports)
             self._each_or_fail(self._spec.variants, self._scout)
             self._measure_window()
             self._measure_ceilings()

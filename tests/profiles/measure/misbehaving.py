@@ -21,6 +21,7 @@ WAYS = ("well", "dies_when_tiny", "dies_when_large", "dies_after_some_calls", "r
 DEADLY = ("well", "hangs_after_some_calls", "wants_too_much", "reads_out_of_bounds")
 LATE = ("dies_when_traced", "raises_when_traced", "raises_as_a_twin")
 WALKERS = ("well", "dies_next_door", "dies_further_on", "raises_further_on", "is_wrong_further_on")
+SLOW = "xml.sax.saxutils"  # any module that nothing else here imports
 LARGE = 1000
 FURTHER = LARGE + 3
 SOME_CALLS = 12  # past the checks, within the timing
@@ -79,6 +80,12 @@ def well(d: Doubling) -> Tensor:
 
 def well_too(d: Doubling) -> Tensor:
     return d.x + d.x
+
+
+def tells_what_was_imported(d: Doubling) -> Tensor:
+    if len(d.x) < LARGE:
+        return d.x * 2
+    raise RuntimeError(f"imported: {SLOW in sys.modules}")
 
 
 def dies_when_tiny(d: Doubling) -> Tensor:
@@ -164,8 +171,9 @@ OPERATION = catalog.Operation(
     baseline="well",
     implementations=tuple(
         catalog.Implementation(way, f"{__package__}.misbehaving:{way}", way)
-        for way in dict.fromkeys((*WAYS, *DEADLY, *WALKERS, *LATE, "well_too"))
+        for way in dict.fromkeys((*WAYS, *DEADLY, *WALKERS, *LATE, "well_too", "tells_what_was_imported"))
     ),
+    slow_imports=("no.such.module", SLOW),
 )
 
 if __name__ == "__main__":

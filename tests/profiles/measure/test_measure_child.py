@@ -237,6 +237,17 @@ def _check_compilation(run: Run, directory: Path, generated: list[str]) -> None:
     assert kernel.name in (directory / artefact.sha256).read_text()
 
 
+def test_what_takes_long_to_import_is_there_before_a_first_call(tmp_path: Path) -> None:
+    """In every process, since the one that forks them has imported it: what it could not import is left out."""
+    variants, program = ("tells_what_was_imported", "well"), "tests.profiles.measure.misbehaving"
+    with started(tmp_path, workload=DOUBLING, variants=variants, program=program) as child:
+        heard = heard_to_the_end(child)
+    failure = heard.runs["tells_what_was_imported"].failure
+    assert failure is not None
+    assert failure.message == "RuntimeError: imported: True"
+    assert heard.runs["well"].status is RunStatus.SUCCEEDED
+
+
 def test_memory_that_does_not_suffice_fails_the_variant_that_wants_it(tmp_path: Path) -> None:
     """Scores of 2^18 × 2^18 need 256 GiB; a query of one row does not."""
     axes = {"batch": 1, "heads": 1, "kv_heads": 1, "seq_q": 1 << 18, "seq_kv": 1 << 18, "head_dim": 8, "causal": False}
