@@ -22,9 +22,8 @@ _FOLDERS = re.compile(rf"(?:[~…]|(?<!\w)[A-Za-z]:|(?<![\w.)\]:/~…]))(?:/{_NA
 _FOLDERS_OF_WINDOWS = re.compile(rf"(?:[~…]|(?<!\w)[A-Za-z]:|(?<!\\)\\)\\(?:{_NAME}\\)*({_NAME})")
 _LINE = re.compile(r"\A\s*(?:[~…]|[A-Za-z]:)?[/\\].*[/\\]([^/\\]+\(\d+\): )", re.DOTALL)  # folders may have spaces
 _AUTHORITY = re.compile(r"(?<=://)[^/\s]+")
-_RECORDER = re.compile(
-    r"[\w.-]+(?=_\d+\.\d+\.pt\.trace\.json)"
-)  # torch's own file names: `host_pid.time.pt.trace.json`
+# Torch's own file names: `host_pid.time.pt.trace.json`, no longer than a file system takes.
+_RECORDER = re.compile(r"(?<![\w.-])[\w.-]{1,255}?(?=_\d{1,20}\.\d{1,20}\.pt\.trace\.json)")
 
 
 def without_places(text: str) -> str:

@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import text
 
 from db.comparisons import comparison, insert_comparison
-from db.discretion import without_places
+from db.discretion import without_machine, without_places
 from db.errors import NotFound
 from db.session import Database
 from db.shares import links, look_up_link, make_link, open_link, revoke_link
@@ -131,6 +131,13 @@ def test_links_to_nothing_are_not_found(database: Database) -> None:
 )
 def test_of_a_path_only_its_end_is_told(text: str, told: str | None) -> None:
     assert without_places(text) == (text if told is None else told)
+
+
+@pytest.mark.parametrize("repeated", ["a", "_1", "_1.1", "-.a", "/a", "~/", "C:", "\\a", "://", "/x(1"])
+def test_a_text_of_any_length_is_told_at_once(repeated: str) -> None:
+    text, begun = repeated * 50_000 + ".pt.trace.json", time.perf_counter()
+    without_machine(text)
+    assert time.perf_counter() - begun < 2.0
 
 
 def test_no_text_of_a_shared_run_tells_whose_account_it_ran_under(database: Database) -> None:
