@@ -19,7 +19,7 @@ _RULES: tuple[tuple[Role, str], ...] = (
     ),
     (
         Role.HELPER,
-        r"splitK?_?reduce|split_k_reduce|splitKreduce|[rR]educeSplitK|SplitKOffsets|Compute\w*Offsets|compute\w*Offsets"
+        r"splitK?_?reduce|split_k_reduce|splitKreduce|[rR]educeSplitK|SplitKOffsets|[Cc]ompute\w{0,64}Offsets"
         r"|flash_fwd_splitkv_combine|combine_kernel|kernel_prepare|prepare_varlen|PostGSU|_GSU\d*_postgsu"
         r"|philox|spin_kernel|indices_triton|scatter_?indices|scalePackedTensor|epilogue::impl::globalKernel"
         # torch copies the inputs of a CUDA graph into their places with one _foreach_copy_
@@ -44,10 +44,10 @@ _RULES: tuple[tuple[Role, str], ...] = (
     ),
     (
         Role.COPY,
-        r"direct_copy|copy_kernel|_copy_kernel|CatArray|batched_transpose|transpose\w*_kernel|::copy_$|copy_device"
+        r"direct_copy|copy_kernel|_copy_kernel|CatArray|batched_transpose|transpose\w{0,64}_kernel|::copy_$|copy_device"
         r"|Im2d2Col|im2col|nchwToNhwc|nhwcToNchw|ToNhwcKernel|LoadWithCast<1>.*direct_copy|::(cat|clone|contiguous)$"
-        r"|gather_kernel|index\w*Select|indexSelect|index_elementwise|::(embedding|index|index_select|gather)$|(?<!rotary_)embedding"
-        r"|indexing_backward|SubTensor",
+        r"|gather_kernel|index\w{0,64}Select|index_elementwise|::(embedding|index|index_select|gather)$"
+        r"|(?<!rotary_)embedding|indexing_backward|SubTensor",
     ),
     (
         Role.FILL,
