@@ -32,6 +32,7 @@ OF_A_STEP = {
     Quantity.TIMES: {"traced_device_time"},
 }
 IN_NO_STEP = "launched_before_window"
+ON_A_CPU = "no_gpu_activity"
 SHORT = {
     "correlations_reused": "{} launches share a correlation",
     "duplicate_records": "{} records stand twice in the file",
@@ -41,7 +42,6 @@ SHORT = {
     IN_NO_STEP: "{} slices of earlier work",
     "launches_without_slices": "{} launches without slices",
     "malformed_records": "{} records could not be read",
-    "no_gpu_activity": "nothing of a GPU recorded",
     "no_gpu_records": "no records of the GPU",
     "other_accelerator": "records of other hardware left out",
     "slices_before_launches": "{} slices ahead of their launch",
@@ -64,8 +64,10 @@ class Doubt(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def doubts(health: Iterable[Finding], *, of_step: bool) -> tuple[Doubt, ...]:
-    """Of one step, what is doubtful of steps counts too, and work from before the recording does not."""
-    told = [finding for finding in health if not (of_step and finding.code == IN_NO_STEP)]
+    """Of one step, what is doubtful of steps counts too, and work from before the recording does not. That nothing of
+    a GPU was recorded is no doubt about the operators that are drawn instead."""
+    silent = {ON_A_CPU, IN_NO_STEP} if of_step else {ON_A_CPU}
+    told = [finding for finding in health if finding.code not in silent]
     found = ((finding, _about(finding, of_step=of_step)) for finding in told)
     return tuple(_doubt(finding, about) for finding, about in found if about)
 

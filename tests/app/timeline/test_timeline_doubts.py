@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from pathlib import Path
 
 from app.timeline.chrome import chrome_json
 from app.timeline.doubts import Quantity, doubts
@@ -12,8 +13,11 @@ from app.timeline.ranges import inside
 from app.timeline.shown import show
 from app.timeline.slices_csv import slices_csv
 from profiles.results import Finding
+from profiles.trace.read import read_trace
+from profiles.trace.summary import summarise
 from tests.app.timeline.random_timelines import random_timeline
 
+RECORDED = Path(__file__).parents[2] / "data" / "traces"
 UNEXPLAINED = Finding(
     code="unexplained_gaps",
     message="213 gaps between GPU slices (555.0 ms in all) that nothing recorded explains",
@@ -43,6 +47,13 @@ def test_of_one_step_earlier_work_is_no_doubt_but_the_counts_of_steps_are() -> N
         "1 slice of earlier work: calls and times doubtful"
     ]
     assert [doubt.text for doubt in doubts((EARLIER, UNSTABLE), of_step=True)] == ["equal steps differ: calls doubtful"]
+
+
+def test_operators_of_a_cpu_are_not_in_doubt_for_want_of_a_gpu() -> None:
+    health = summarise(read_trace(RECORDED / "cpu_naive.json.gz")).health
+    assert [finding.code for finding in health] == ["no_gpu_activity"]
+    assert not doubts(health, of_step=True)
+    assert not doubts(health, of_step=False)
 
 
 def test_files_carry_the_doubts() -> None:
