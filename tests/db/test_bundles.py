@@ -1,5 +1,5 @@
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from db.comparisons import comparison, create_comparison
 from db.errors import NotFound
 from db.history import comparisons, runs
 from db.jobs import cancel_job, submit_job
-from db.session import Database, open_database
+from db.session import Database
 from db.store import TraceStore, file_sha256
 from db.traces import load_timeline, open_raw
 from db.trials import trial
@@ -47,15 +47,6 @@ def bundle(tmp_path: Path) -> Path:
     path = tmp_path / "ladder.fusescope"
     write_bundle(path, LADDER, {SHA256: TRACE})
     return path
-
-
-@pytest.fixture
-def elsewhere(tmp_path: Path) -> Iterator[Database]:
-    """Another installation's database."""
-    opened = open_database(f"sqlite:///{tmp_path / 'elsewhere' / 'fusescope.db'}")
-    opened.upgrade()
-    yield opened
-    opened.close()
 
 
 def rows(database: Database) -> dict[str, int]:

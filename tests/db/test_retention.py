@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import threading
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -25,7 +25,7 @@ from db.models import ImportedTraceRow, TraceRow
 from db.raw_imports import open_import
 from db.retention import AT_ONCE, remove_old_raw
 from db.runs import store_run
-from db.session import Database, open_database
+from db.session import Database
 from db.store import TraceStore, file_sha256
 from db.traces import ReadTrace, StoredTrace, load_timeline, open_raw, read_file, save_trace
 from db.uploads import Upload
@@ -298,14 +298,6 @@ def test_a_failed_import_of_a_trace_whose_file_was_removed_leaves_no_file(
         store_read_files(database, store, [ReadFile(NAIVE, reads[NAIVE]), gone])
     assert not store.holds(SHA256)
     assert imported_trace(database, naive.import_ids[0]).status is ImportStatus.DONE
-
-
-@pytest.fixture
-def elsewhere(tmp_path: Path) -> Iterator[Database]:
-    opened = open_database(f"sqlite:///{tmp_path / 'elsewhere' / 'fusescope.db'}")
-    opened.upgrade()
-    yield opened
-    opened.close()
 
 
 @pytest.fixture
