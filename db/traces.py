@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
 
 from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
 from db.clock import now
-from db.errors import NotFound, RawRemoved
+from db.errors import NotFound
 from db.insertion import insert_new
 from db.kernels import kernel_ids
 from db.locking import one_import_at_a_time
@@ -138,13 +137,6 @@ def identify_trace(db: Database, *, run_id: int | None = None, trace_id: int | N
     return None if found is None else TraceIdentity(*found)
 
 
-def load_timeline(db: Database, run_id: int) -> Timeline | None:
-    """The timeline of a run; None where none is stored. NotFound where there is no such run."""
-    with db.read() as session:
-        trace = _trace(session, run_id)
-        return None if trace is None else _timeline(session, trace)
-
-
 def load_timeline_of(db: Database, trace_id: int) -> Timeline:
     """The timeline of a trace. NotFound where there is no such trace."""
     with db.read() as session:
@@ -157,24 +149,6 @@ def trace_health(db: Database, trace_id: int) -> tuple[Finding, ...]:
         return _row(session, trace_id).health
 
 
-def trace_summary(db: Database, run_id: int) -> TraceSummary | None:
-    """What the whole recording of a run says; None where none is stored. NotFound where there is no such run."""
-    with db.read() as session:
-        trace = _trace(session, run_id)
-        return None if trace is None else trace.summary
-
-
-def open_raw(db: Database, store: TraceStore, run_id: int) -> BinaryIO:
-    """The raw trace of a run, as it was recorded. NotFound where there is none, RawRemoved where it is kept no more."""
-    with db.read() as session:
-        trace = _trace(session, run_id)
-    if trace is None:
-        raise NotFound(f"run {run_id} has no trace")
-    if trace.raw_removed_at is not None:
-        raise RawRemoved(f"the trace of run {run_id}", trace.raw_removed_at)
-    return store.open(trace.sha256)
-
-
 def _timeline(session: Session, trace: TraceRow) -> Timeline:
     chunks = select(TimelineChunkRow.data).where(TimelineChunkRow.trace_id == trace.id).order_by(TimelineChunkRow.seq)
     return timeline_of(trace.tables, session.scalars(chunks).all())
@@ -185,13 +159,6 @@ def _row(session: Session, trace_id: int) -> TraceRow:
     if trace is None:
         raise NotFound(f"there is no trace {trace_id}")
     return trace
-
-
-def _trace(session: Session, run_id: int) -> TraceRow | None:
-    run = session.get(RunRow, run_id)
-    if run is None:
-        raise NotFound(f"there is no run {run_id}")
-    return None if run.trace_id is None else session.get(TraceRow, run.trace_id)
 
 
 def _add_contents(session: Session, trace_id: int, contents: TraceContents | None) -> None:

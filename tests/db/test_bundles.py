@@ -14,7 +14,6 @@ from db.history import comparisons, runs
 from db.jobs import cancel_job, submit_job
 from db.session import Database
 from db.store import TraceStore, file_sha256
-from db.traces import load_timeline, open_raw
 from db.trials import trial
 from db.views import HistoryFilter, ViewState
 from profiles.bundle import BundledView, BundleError, read_bundle, write_bundle
@@ -23,6 +22,7 @@ from profiles.plan import Plan
 from profiles.results import Metric, Results, Run, Trial
 from profiles.workload import Workload
 from tests.db.examples import CPU, H200, attention, failed, ladder, measure, measured, norm, refused
+from tests.db.traces_of_runs import timeline_of, trace_of
 
 TRACE = Path(__file__).parents[1] / "data" / "traces" / "cuda_naive.json.gz"
 SHA256 = file_sha256(TRACE)
@@ -79,10 +79,8 @@ def test_an_imported_bundle_is_a_comparison_with_traces(database: Database, stor
     assert [entry.has_timeline for entry in shown.entries] == [True, False, False, False]
     run_id = shown.entries[0].run_id
     assert run_id is not None
-    drawn = load_timeline(database, run_id)
-    assert drawn is not None
-    assert len(drawn.start_ns) > 0
-    with open_raw(database, store, run_id) as raw:
+    assert len(timeline_of(database, run_id).start_ns) > 0
+    with store.open(trace_of(database, run_id).sha256) as raw:
         assert raw.read() == TRACE.read_bytes()
 
 

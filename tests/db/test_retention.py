@@ -27,7 +27,7 @@ from db.retention import AT_ONCE, remove_old_raw
 from db.runs import store_run
 from db.session import Database
 from db.store import TraceStore, file_sha256
-from db.traces import ReadTrace, StoredTrace, load_timeline, open_raw, read_file, save_trace
+from db.traces import ReadTrace, StoredTrace, read_file, save_trace
 from db.uploads import Upload
 from db.views import ImportStatus
 from profiles.bundle import read_bundle, write_bundle
@@ -36,6 +36,7 @@ from profiles.results import Results, Trial
 from profiles.trace.child import parse_in_child
 from profiles.trace.timeline import load_timeline as read_timeline
 from tests.db.examples import CPU, H200, attention, measured, submit_and_claim
+from tests.db.traces_of_runs import timeline_of
 
 RECORDED = Path(__file__).parents[1] / "data" / "traces"
 NAIVE, FLASH = RECORDED / "cuda_naive.json.gz", RECORDED / "cuda_sdpa_flash.json.gz"
@@ -109,13 +110,9 @@ def test_a_raw_file_goes_once_it_is_old_enough_and_everything_else_stays(
     assert imported_trace(database, naive.import_ids[0]).raw_removed_at == when
     after = comparison(database, naive.comparison_id)
     assert (after.traces[0].summary, after.traces[0].contents) == (before.traces[0].summary, before.traces[0].contents)
-    timeline = load_timeline(database, run_id)
-    assert timeline is not None
-    assert timeline.start_ns.size
+    assert timeline_of(database, run_id).start_ns.size
     with pytest.raises(RawRemoved, match=rf"imported trace {naive.import_ids[0]} was removed on {when:%Y-%m-%d}"):
         open_import(database, store, naive.import_ids[0])
-    with pytest.raises(RawRemoved, match=f"the trace of run {run_id} was removed on"):
-        open_raw(database, store, run_id)
 
 
 def test_removing_again_changes_nothing(database: Database, store: TraceStore, naive: DirectImport) -> None:

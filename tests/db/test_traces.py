@@ -9,17 +9,18 @@ from sqlalchemy import select, text
 
 from db import timelines
 from db.errors import NotFound
-from db.models import TimelineChunkRow
+from db.models import TimelineChunkRow, TraceRow
 from db.records import TimelineTables
 from db.runs import store_run
 from db.session import Database
 from db.store import TraceStore, file_sha256
-from db.traces import StoredTrace, load_timeline, open_raw, save_trace, trace_summary
+from db.traces import StoredTrace, identify_trace, save_trace
 from profiles.trace.causes import Cause
 from profiles.trace.child import ParsedTrace, parse_in_child
 from profiles.trace.timeline import Timeline
 from profiles.trace.timeline import load_timeline as read_timeline
 from tests.db.examples import CPU, measured, submit_and_claim
+from tests.db.traces_of_runs import timeline_of, trace_of
 
 TRACE = Path(__file__).parents[1] / "data" / "traces" / "cuda_naive.json.gz"
 COLUMNS = ("track", "name", "start_ns", "duration_ns", "launch", "stages", "cause")
@@ -79,9 +80,10 @@ def test_a_trace_comes_back_as_it_was_stored(
     trace = save_trace(database, store, TRACE, drawn, parsed.summary)
     assert trace == StoredTrace(file_sha256(TRACE))
     run_id = run_with(database, trace)
-    assert_same(load_timeline(database, run_id), drawn)
-    assert trace_summary(database, run_id) == parsed.summary
-    with open_raw(database, store, run_id) as raw:
+    assert_same(timeline_of(database, run_id), drawn)
+    with database.read() as session:
+        assert session.scalar(select(TraceRow.summary)) == parsed.summary
+    with store.open(trace_of(database, run_id).sha256) as raw:
         assert raw.read() == TRACE.read_bytes()
 
 
@@ -97,7 +99,7 @@ def test_long_timelines_are_kept_in_chunks_of_limited_size(
     assert [n for n, _, _ in chunks] == [timelines.MOST_SLICES, timelines.MOST_SLICES, 5]
     assert (chunks[0][1], chunks[-1][2]) == (int(long.start_ns[0]), int(long.start_ns[-1]))
     assert all(before[2] <= after[1] for before, after in itertools.pairwise(chunks))
-    assert_same(load_timeline(database, run_id), long)
+    assert_same(timeline_of(database, run_id), long)
 
 
 def test_chunks_of_before_causes_were_kept_tell_none(drawn: Timeline, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -119,7 +121,7 @@ def test_an_empty_timeline_comes_back_empty(
 ) -> None:
     empty = long_timeline(drawn, 0)
     run_id = run_with(database, save_trace(database, store, TRACE, empty, parsed.summary))
-    assert_same(load_timeline(database, run_id), empty)
+    assert_same(timeline_of(database, run_id), empty)
 
 
 def test_the_same_file_twice_is_one_trace(
@@ -132,14 +134,10 @@ def test_the_same_file_twice_is_one_trace(
         assert session.scalar(text("SELECT count(*) FROM timeline_chunk")) == 1
 
 
-def test_a_run_without_a_trace_has_none(database: Database, store: TraceStore) -> None:
-    run_id = run_with(database, None)
-    assert load_timeline(database, run_id) is None
-    assert trace_summary(database, run_id) is None
-    with pytest.raises(NotFound, match="has no trace"):
-        open_raw(database, store, run_id)
-    with pytest.raises(NotFound, match="no run 99"):
-        load_timeline(database, 99)
+def test_a_run_without_a_trace_has_none_and_neither_has_one_that_is_not_there(database: Database) -> None:
+    assert identify_trace(database, run_id=run_with(database, None)) is None
+    assert identify_trace(database, run_id=99) is None
+    assert identify_trace(database, trace_id=99) is None
 
 
 def test_a_file_that_cannot_be_copied_leaves_nothing_behind(store: TraceStore, tmp_path: Path) -> None:

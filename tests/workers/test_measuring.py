@@ -12,11 +12,11 @@ import pytest
 from db.comparisons import comparison
 from db.jobs import cancel_job, submit_job
 from db.store import TraceStore
-from db.traces import load_timeline, open_raw
 from profiles.job import JobRequest, TrialRequest
 from profiles.plan import Plan
 from profiles.results import RunStatus
 from profiles.supervisor import MEASURE
+from tests.db.traces_of_runs import timeline_of, trace_of
 from tests.processes import is_alive, wait_until
 from tests.workers.conftest import SWIGLU, Site
 from workers.celery_app import TRACES_QUEUE, queues_of
@@ -43,10 +43,8 @@ def test_a_job_is_measured_by_the_real_program_and_its_trace_kept(site: Site) ->
     assert run.counts.operators == 5
     (entry,) = comparison(site.db, job.comparison_id).entries
     assert entry.run_id is not None
-    timeline = load_timeline(site.db, entry.run_id)
-    assert timeline is not None
-    assert len(timeline.steps) == QUICK.steps
-    with open_raw(site.db, TraceStore(site.settings.traces_url), entry.run_id) as raw:
+    assert len(timeline_of(site.db, entry.run_id).steps) == QUICK.steps
+    with TraceStore(site.settings.traces_url).open(trace_of(site.db, entry.run_id).sha256) as raw:
         assert raw.read(2) == b"\x1f\x8b"
 
 
