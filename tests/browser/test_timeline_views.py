@@ -129,6 +129,8 @@ def test_a_slice_of_an_imported_trace_tells_its_operator_and_what_is_in_doubt_is
     expect(section.first.locator("th .doubt")).to_have_text(["Calls", "Total µs", "Share"])
     expect(section.first.locator(".notes")).to_have_text(GAPS.message)
     expect(section.last.locator(".doubt")).to_have_count(0)
+    expect(page).to_have_url(re.compile(r"[?&]t=[^&]*r(=|%3D)"))
+    settle(page)  # what is drawn anew for the range takes the place of what was there
     table = page.get_by_role("table", name="Kernels of cuda_naive in this view")
     expect(table.locator("th .fs-doubt")).to_have_text(["Calls", "µs"])
     busy = page.locator("p", has_text=re.compile("GPU 0: busy")).first
@@ -140,6 +142,8 @@ def test_on_a_phone_the_tables_of_a_view_need_no_scrolling(new_page: Callable[..
     visit(page, f"/comparison?id={imported}&timeline-table=true")
     canvas_of(page)
     table = page.get_by_role("table", name="Kernels of cuda_naive in this view")
+    expect(table).to_be_visible()
+    settle(page)
     assert table.evaluate("(table) => table.parentElement.scrollWidth - table.parentElement.clientWidth") <= 0
 
 
